@@ -1,0 +1,1 @@
+"""One module per concept; each has one function, render()."""

@@ -1,0 +1,1 @@
+"""Streamlit pieces that the pages share."""

@@ -1,0 +1,120 @@
+"""What stands folded below every page: formula, code that ran, downloads, further reading.
+
+Each part is computed when it is opened, not on every rerun.
+"""
+
+import functools
+import inspect
+import io
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from core.charts.export import to_png, to_svg
+from pages.components.i18n import _
+from pages.components.plot import Plot
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula in LaTeX, and the same with the numbers of the screen in it; `words` say what the letters mean."""
+
+    general: str
+    current: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A paper or a book."""
+
+    title: str
+    where: str
+    address: str
+
+
+def fold(
+    page: str,
+    *,
+    formula: Callable[[], Sequence[Formula]],
+    code: Sequence[Callable[..., Any]],
+    plots: Sequence[Plot],
+    snippet: Callable[[], str],
+    reading: Sequence[Source],
+) -> None:
+    """Draw the row of folded parts.
+
+    code: the very functions that computed what is on screen.
+    snippet: a program in plain PyTorch that reproduces the numbers.
+    """
+    with st.container(horizontal=True, gap="small", key=f"{page}_fold"):
+        parts: Mapping[str, tuple[str, str, Callable[[], None]]] = {
+            "formula": (_("Formula"), "function", lambda: _formulas(formula())),
+            "code": (_("Code that ran"), "code", lambda: _code(code)),
+            "downloads": (_("Take it along"), "download", lambda: _downloads(page, plots, snippet)),
+            "reading": (_("Read more"), "menu_book", lambda: _reading(reading)),
+        }
+        for name, (label, icon, show) in parts.items():
+            part = st.popover(label, icon=f":material/{icon}:", on_change="rerun", key=f"{page}.{name}")
+            if part.open:
+                with part:
+                    show()
+
+
+def _formulas(formulas: Sequence[Formula]) -> None:
+    for formula in formulas:
+        st.latex(formula.general)
+        st.caption(formula.words)
+        st.latex(formula.current)
+
+
+@functools.lru_cache(maxsize=100)
+def _source(function: Callable[..., Any]) -> tuple[str, str]:
+    return f"{function.__module__}.{function.__qualname__}", inspect.getsource(inspect.unwrap(function))
+
+
+def _code(functions: Sequence[Callable[..., Any]]) -> None:
+    for function in functions:
+        name, source = _source(function)
+        st.markdown(f"`{name}`")
+        st.code(source, language="python")
+
+
+def _downloads(page: str, plots: Sequence[Plot], snippet: Callable[[], str]) -> None:
+    """The files are made when their button is pressed."""
+    with st.container(horizontal=True):
+        for plot in plots:
+            name = plot.key.replace(".", "-")
+            for ending, mime, data in (
+                ("svg", "image/svg+xml", functools.partial(to_svg, plot.spec, plot.frames, plot.style)),
+                ("png", "image/png", functools.partial(to_png, plot.spec, plot.frames, plot.style)),
+                ("zip", "application/zip", functools.partial(_csv, plot.frames)),
+            ):
+                st.download_button(
+                    f"{name} · {'CSV' if ending == 'zip' else ending.upper()}",
+                    data,
+                    f"{name}.{ending}",
+                    mime,
+                    key=f"{page}.{plot.key}.{ending}",
+                    on_click="ignore",
+                )
+    st.download_button(
+        _("These numbers in plain PyTorch"), snippet, f"{page}.py", "text/x-python", key=f"{page}.snippet", on_click="ignore"
+    )
+
+
+def _csv(frames: Mapping[str, Any]) -> bytes:
+    """One CSV file per dataset of the chart."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, frame in frames.items():
+            archive.writestr(f"{name}.csv", frame.to_csv(index=False))
+    return packed.getvalue()
+
+
+def _reading(sources: Sequence[Source]) -> None:
+    for source in sources:
+        st.markdown(f"[{source.title}]({source.address})  \n{source.where}")

@@ -1,0 +1,75 @@
+// Sliders whose plots follow the finger.
+//
+// Streamlit's slider commits its value when the pointer is released. It stays Streamlit's slider here, so that the
+// address, presets, Reset, the keyboard, assistive technology, themes, fragments and AppTest work as they always do.
+// This adds what is missing: while a thumb is dragged the slider commits early, again and again, and the plots follow.
+//
+// How: React Aria, which draws the slider, commits when the pointer goes up. Here the pointer goes up and down again
+// where the thumb stands, between two frames; the next real movement then puts the thumb under the pointer again, so
+// nothing drifts. It waits until the last rerun is over: never more than one is in flight, however slow the page.
+// It relies on internals (React Aria's events, `data-dragging`, Streamlit's `data-test-script-state`). Should a later
+// Streamlit answer otherwise, it notices and switches itself off, and sliders commit at release, as usual.
+//
+// The browser runs this module once, in the page itself; the function at its end runs whenever `data` changes.
+const SAFARI = /^((?!chrom|android).)*safari/i.test(navigator.userAgent);
+const PACE = SAFARI ? 120 : 60;  // ms between commits; each writes the address, and Safari allows 100 writes in 10 s
+const SLOW = 250;                // ms; after a run that took longer, rest as long as it took
+
+let calm = [];                   // keys of sliders, or of containers around them, that commit at release only
+let drag = null;                 // the drag under way: {slider, pointer, sent, grip}
+let asked = false, sentAt = -1e9, took = 100;  // the rerun that we asked for; ms that reruns took lately
+let broken = false;
+
+window.liveSlider?.abort();      // an edited module replaces its predecessor
+const {signal} = window.liveSlider = new AbortController();
+const listen = (type, f) => window.addEventListener(type, f, {capture: true, signal});
+
+const app = document.querySelector('[data-testid="stApp"]');
+const ready = () => (app?.getAttribute('data-test-script-state') ?? 'notRunning') === 'notRunning';
+const middle = thumb => { const r = thumb.getBoundingClientRect(); return r.left + r.width / 2 };
+
+function news() {                // the script's state changed, or a new run reached mount()
+  if (asked && ready()) { asked = false; took += (performance.now() - sentAt - took) / 3; setTimeout(commit) }
+}
+const watch = new MutationObserver(news);
+if (app) watch.observe(app, {attributeFilter: ['data-test-script-state']});
+signal.addEventListener('abort', () => watch.disconnect());
+
+listen('pointerdown', e => {
+  const slider = e.isTrusted && e.button === 0 && !drag && !broken && e.target.closest?.('[data-testid="stSlider"]');
+  if (!slider || calm.some(key => slider.closest('.st-key-' + CSS.escape(key)))) return;
+  const inputs = [...slider.querySelectorAll('input[type=range]')];
+  const thumb = inputs.map(i => i.closest('[data-rac]')).find(t => t.contains(e.target));  // none: pressed on the track
+  drag = {slider, pointer: e, sent: new Map(inputs.map(i => [i, i.value])), grip: thumb ? e.clientX - middle(thumb) : 0};
+  watchDrag(drag);
+});
+const ours = e => e.isTrusted && e.pointerId === drag?.pointer.pointerId;
+listen('pointermove', e => { if (ours(e)) drag.pointer = e });
+listen('pointerup', e => { if (ours(e)) drag = null });          // released: Streamlit commits the final value itself
+listen('pointercancel', e => { if (ours(e)) drag = null });
+
+function watchDrag(mine) {       // once a frame, after React has drawn that frame's movement
+  if (mine !== drag || signal.aborted) return;
+  if (asked && ready() && performance.now() - sentAt > Math.max(150, 2 * took)) asked = false;  // never seen, or in a form
+  commit();
+  requestAnimationFrame(() => setTimeout(watchDrag, 0, mine));
+}
+
+function commit() {
+  const now = performance.now(), thumb = drag?.slider.querySelector('[data-dragging]'), input = thumb?.querySelector('input');
+  if (!input || input.value === drag.sent.get(input)) return;
+  if (asked || !ready() || now - sentAt < (took > SLOW ? 2 * took : PACE)) return;
+  drag.sent.set(input, input.value); asked = true; sentAt = now;
+  const {pointerId, pointerType, clientX, clientY} = drag.pointer;
+  const fire = (type, x, buttons) => thumb.dispatchEvent(new PointerEvent(type, {
+    pointerId, pointerType, clientX: x, clientY, buttons, button: 0, isPrimary: true, bubbles: true, cancelable: true}));
+  fire('pointerup', clientX, 0);                       // React Aria commits,
+  fire('pointerdown', middle(thumb) + drag.grip, 1);   // holds the thumb again where it is drawn,
+  fire('pointermove', clientX, 1);                     // and moves it to the pointer, should the drawing lag behind
+  requestAnimationFrame(() => setTimeout(() => {
+    if (!drag || !drag.slider.isConnected || drag.slider.querySelector('[data-dragging]')) return;
+    broken = true; drag = null; console.warn('live_slider: unknown Streamlit; sliders commit at release');
+  }));
+}
+
+export default function ({data}) { calm = data.calm; news() }

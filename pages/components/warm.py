@@ -1,0 +1,33 @@
+"""Heavy libraries are imported in the background, so that the first page appears at once."""
+
+import gc
+import threading
+
+import streamlit as st
+
+
+@st.cache_resource(show_spinner=False)
+def start() -> threading.Event:
+    """Import torch and transformers once per server; the event is set when they are there.
+
+    Streamlit collects garbage after every run. What has been imported by then never becomes garbage, but would be
+    searched each time, which costs more than most pages: so it is collected once and frozen.
+    """
+    done = threading.Event()
+
+    def load() -> None:
+        import torch
+        from transformers import MarianMTModel, T5ForConditionalGeneration  # noqa: F401  (imported for its side effect)
+
+        torch.set_num_threads(1)  # many small computations at once share the cores better than one that takes them all
+        freeze()
+        done.set()
+
+    threading.Thread(target=load, name="warm", daemon=True).start()
+    return done
+
+
+def freeze() -> None:
+    """Take everything that is alive now out of the garbage collector's sight: call it after something large was loaded."""
+    gc.collect()
+    gc.freeze()

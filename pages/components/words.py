@@ -1,0 +1,51 @@
+"""The words around the plots: title and question, what to look for, and the claims with their verdicts."""
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.claims import Verdict
+from pages.components.controls import Panel
+from pages.components.i18n import _
+
+SIGNS = {Verdict.HOLDS: "✓", Verdict.DOES_NOT_HOLD: "✕", Verdict.ONLY_IF: "◐", Verdict.UNDECIDED: "?"}
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What is commonly told, what was measured just now, and what follows."""
+
+    statement: str
+    verdict: Verdict
+    measurement: str
+
+
+def heading(title: str, question: str, panel: Panel | None = None) -> None:
+    """The page's title and the question it answers; below it what an address asked for in vain."""
+    st.html(f'<div class="atlas-title"><h1>{html.escape(title)}</h1><p>{html.escape(question)}</p></div>')
+    for sentence in panel.refused if panel else ():
+        st.html(f'<div class="atlas-refused" role="status">{html.escape(sentence)}</div>')
+
+
+def look_for(*sentences: str) -> None:
+    """Two or three sentences beside the plot, with values computed from what is on screen."""
+    paragraphs = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences if sentence)
+    st.html(f'<div class="atlas-look"><b>{html.escape(_("Look for"))}</b>{paragraphs}</div>')
+
+
+def claim_cards(claims: Sequence[Claim]) -> None:
+    """A row of cards: the verdict as a word and a sign, never as a colour alone."""
+    names = {
+        Verdict.HOLDS: _("holds"),
+        Verdict.DOES_NOT_HOLD: _("does not hold"),
+        Verdict.ONLY_IF: _("only if"),
+        Verdict.UNDECIDED: _("not decided"),
+    }
+    cards = "".join(
+        f'<div class="atlas-claim {claim.verdict}"><b>{SIGNS[claim.verdict]} {html.escape(names[claim.verdict])}</b>'
+        f"<q>{html.escape(claim.statement)}</q><span>{html.escape(claim.measurement)}</span></div>"
+        for claim in claims
+    )
+    st.html(f'<div class="atlas-claims">{cards}</div>')
