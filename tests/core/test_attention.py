@@ -397,7 +397,7 @@ def test_a_query_that_sees_nothing_may_itself_be_anything(number: float) -> None
 def test_forbidding_a_key_is_deleting_it(
     case: tuple[Tensor, Tensor, Tensor, Tensor], spots: list[tuple[int, int, float]]
 ) -> None:
-    """Whatever stands where, each query's output is that of a call that holds this query and its permitted keys only."""
+    """Whatever stands where, each query gets what it would get alone with its permitted keys."""
     *tensors, mask = case
     for which, index, number in spots:
         tensors[which].view(-1)[index % tensors[which].numel()] = number
