@@ -1,0 +1,28 @@
+"""A translation model, ready to be looked into."""
+
+from dataclasses import dataclass
+
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from core.models.catalogue import Task
+from core.models.facts import ModelFacts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TranslationModel:
+    """A network with its tokenizer. Many threads may use one at the same time: nothing in it changes.
+
+    The network is a MarianMTModel or T5ForConditionalGeneration in float32, in eval mode, without gradients, with
+    attention written out (`eager`), so that its weights can be asked for.
+    """
+
+    name: str
+    network: PreTrainedModel
+    tokenizer: PreTrainedTokenizerFast
+    facts: ModelFacts
+    tasks: tuple[Task, ...]  # of a T5: the caller puts the prefix of one before the text; empty for Marian
+
+    def normalize(self, text: str) -> str:
+        """What the tokenizer makes of a text before it splits it; the text itself where it has no such rules."""
+        normalizer = self.tokenizer.backend_tokenizer.normalizer
+        return text if normalizer is None else normalizer.normalize_str(text)

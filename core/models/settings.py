@@ -1,0 +1,225 @@
+"""Read config.json: the handful of numbers and words that decide what a network computes.
+
+Only those are read. Everything else in such a file, from the way attention is implemented to the name of a Python file
+to be run, could change what the app shows or what the server does, and is none of the file's business.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from transformers import MarianConfig, T5Config
+
+from core.models.catalogue import Family, Task
+from core.models.problems import ModelError, ModelProblem
+
+LARGEST_SETTING = 2**20  # keeps every product of three sizes inside 64 bits
+LARGEST_POSITION = 8192  # Marian's table of positions is computed, so no weights in the file bound it
+LARGEST_FILE = 64 * 1024 * 1024  # of JSON
+
+SIZES = {
+    Family.MARIAN: [
+        "vocab_size",
+        "d_model",
+        "encoder_layers",
+        "decoder_layers",
+        "encoder_attention_heads",
+        "decoder_attention_heads",
+        "encoder_ffn_dim",
+        "decoder_ffn_dim",
+        "max_position_embeddings",
+    ],
+    Family.T5: [
+        "vocab_size",
+        "d_model",
+        "d_kv",
+        "d_ff",
+        "num_layers",
+        "num_decoder_layers",
+        "num_heads",
+        "relative_attention_num_buckets",
+        "relative_attention_max_distance",
+    ],
+}
+IDS = ["pad_token_id", "eos_token_id", "decoder_start_token_id"]
+SWITCHES = {Family.MARIAN: ["scale_embedding", "tie_word_embeddings"], Family.T5: ["tie_word_embeddings"]}
+ACTIVATIONS = {
+    Family.MARIAN: ("activation_function", {"relu", "gelu", "gelu_new", "silu", "swish"}),
+    Family.T5: ("feed_forward_proj", {"relu", "gated-gelu", "gated-silu"}),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Settings:
+    """What config.json says, checked value by value but not yet against the weights."""
+
+    family: Family
+    config: MarianConfig | T5Config
+    pad_id: int
+    end_id: int
+    start_id: int  # what the decoder reads first
+    says_tied: bool  # the embedding of tokens is also the matrix that scores the next token
+    tasks: tuple[Task, ...]  # of a T5 that lists its prefixes
+    forbidden_ids: tuple[int, ...]  # tokens that the model must never say
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file.
+
+    Raises: ModelError if the file cannot be read, is too large, or is no JSON object.
+    """
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise ModelError(ModelProblem.WRONG_FILE, f"{path.name} is too large ({path.stat().st_size:,} bytes).")
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ModelError(ModelProblem.MISSING, f"{path.name} cannot be read: {error.strerror}.") from error
+    except (ValueError, RecursionError) as error:
+        raise ModelError(ModelProblem.DAMAGED, f"{path.name} is no JSON: {error}.") from error
+    if not isinstance(value, dict):
+        raise ModelError(ModelProblem.WRONG_FILE, f"{path.name} must hold a JSON object, not a {type(value).__name__}.")
+    return value
+
+
+def read_settings(path: Path, generation_path: Path | None = None) -> Settings:
+    """Read config.json and, for the tokens never to be said, generation_config.json.
+
+    Raises: ModelError if the model is of another kind, or a setting is missing or out of bounds.
+    """
+    raw = read_json(path)
+    family = _family(raw)
+    if family is Family.MARIAN and not _switch(raw, "share_encoder_decoder_embeddings", True):
+        raise ModelError(
+            ModelProblem.UNSUPPORTED,
+            "share_encoder_decoder_embeddings (false) must be true: two vocabularies in one model cannot be shown yet.",
+        )
+    bad_words = (read_json(generation_path) if generation_path is not None else raw).get("bad_words_ids")
+    chosen = _chosen(family, raw)
+    return Settings(
+        family=family,
+        config=_marian_config(chosen) if family is Family.MARIAN else _t5_config(chosen, raw),
+        pad_id=chosen["pad_token_id"],
+        end_id=chosen["eos_token_id"],
+        start_id=chosen["decoder_start_token_id"],
+        says_tied=_switch(raw, "tie_word_embeddings", True),
+        tasks=_tasks(raw.get("task_specific_params")),
+        forbidden_ids=_single_ids(bad_words),
+    )
+
+
+def _family(raw: Mapping[str, Any]) -> Family:
+    kind = raw.get("model_type")
+    if kind not in list(Family):
+        raise ModelError(
+            ModelProblem.UNSUPPORTED,
+            f"model_type ({_shown(kind)}) must be marian or t5: no other kind can be shown yet.",
+        )
+    for key, what in (("auto_map", "brings its own Python code"), ("quantization_config", "has quantized weights")):
+        if raw.get(key):
+            raise ModelError(ModelProblem.UNSUPPORTED, f"The model {what} ({key} in config.json): it is not loaded.")
+    return Family(kind)
+
+
+def _chosen(family: Family, raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of config.json that both families call by a name of their own, each within its bounds."""
+    chosen: dict[str, Any] = {"attn_implementation": "eager"}
+    for key in SIZES[family]:
+        if raw.get(key) is not None:
+            largest = LARGEST_POSITION if key == "max_position_embeddings" else LARGEST_SETTING
+            chosen[key] = _whole(raw, key, 1, largest)
+    for key in IDS:
+        if key == "decoder_start_token_id" and family is Family.T5 and raw.get(key) is None:
+            chosen[key] = chosen["pad_token_id"]  # the paper's choice, which old files leave unsaid
+        else:
+            chosen[key] = _whole(raw, key, 0, LARGEST_SETTING)
+    for key in SWITCHES[family]:
+        if raw.get(key) is not None:
+            chosen[key] = _switch(raw, key, True)
+    key, known = ACTIVATIONS[family]
+    if raw.get(key) is not None:
+        if raw[key] not in list(known):
+            raise ModelError(ModelProblem.UNSUPPORTED, f"{key} ({_shown(raw[key])}) must be one of {sorted(known)}.")
+        chosen[key] = raw[key]
+    return chosen
+
+
+def _marian_config(chosen: Mapping[str, Any]) -> MarianConfig:
+    config = MarianConfig(**chosen, bos_token_id=None, forced_eos_token_id=None)
+    if config.encoder_attention_heads != config.decoder_attention_heads:
+        raise ModelError(
+            ModelProblem.UNSUPPORTED,
+            f"encoder_attention_heads ({config.encoder_attention_heads}) and decoder_attention_heads "
+            f"({config.decoder_attention_heads}) must be the same number.",
+        )
+    if config.d_model % config.encoder_attention_heads:
+        raise ModelError(
+            ModelProblem.WRONG_FILE,
+            f"d_model ({config.d_model}) must be divisible by encoder_attention_heads "
+            f"({config.encoder_attention_heads}).",
+        )
+    return config
+
+
+def _t5_config(chosen: Mapping[str, Any], raw: Mapping[str, Any]) -> T5Config:
+    config = T5Config(**chosen, layer_norm_epsilon=_epsilon(raw))
+    config.scale_decoder_outputs = _switch(raw, "scale_decoder_outputs", config.scale_decoder_outputs)
+    # Half of the encoder's buckets are for each direction, and half of a direction's for one distance each.
+    buckets, distance = config.relative_attention_num_buckets, config.relative_attention_max_distance
+    if buckets < 4 or distance <= buckets // 2:
+        raise ModelError(
+            ModelProblem.WRONG_FILE,
+            f"relative_attention_num_buckets ({buckets}) must be at least 4, and relative_attention_max_distance "
+            f"({distance}) must be more than half of it.",
+        )
+    return config
+
+
+def _whole(raw: Mapping[str, Any], key: str, smallest: int, largest: int) -> int:
+    value = raw.get(key)
+    if type(value) is not int or not smallest <= value <= largest:  # in Python, true is a whole number too
+        raise ModelError(
+            ModelProblem.WRONG_FILE,
+            f"{key} ({_shown(value)}) in config.json must be a whole number from {smallest} to {largest}.",
+        )
+    return value
+
+
+def _switch(raw: Mapping[str, Any], key: str, default: bool) -> bool:
+    value = raw.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, bool):
+        raise ModelError(ModelProblem.WRONG_FILE, f"{key} ({_shown(value)}) in config.json must be true or false.")
+    return value
+
+
+def _epsilon(raw: Mapping[str, Any]) -> float:
+    value = raw.get("layer_norm_epsilon", 1e-6)
+    if type(value) is not float or not 0 < value < 1:
+        raise ModelError(ModelProblem.WRONG_FILE, f"layer_norm_epsilon ({_shown(value)}) must be between 0 and 1.")
+    return value
+
+
+def _tasks(raw: object) -> tuple[Task, ...]:
+    """The translations among a T5's tasks, named as translation_en_to_de."""
+    found = []
+    for name, task in raw.items() if isinstance(raw, dict) else ():
+        prefix = task.get("prefix") if isinstance(task, dict) else None
+        match name.split("_"):
+            case ["translation", source, "to", target] if isinstance(prefix, str):
+                found.append(Task(f"{source}-{target}", prefix))
+    return tuple(found)
+
+
+def _single_ids(raw: object) -> tuple[int, ...]:
+    """The published Marian models forbid their padding token by a list [[id]]; longer sequences are left alone."""
+    if not isinstance(raw, list):
+        return ()
+    return tuple(ids[0] for ids in raw if isinstance(ids, list) and len(ids) == 1 and type(ids[0]) is int)
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 40 else text[:39] + "…"
