@@ -1,0 +1,38 @@
+"""Looking at attention weights: one layer and head, or a mean over them, and what can be said of a row in numbers."""
+
+import math
+from dataclasses import dataclass
+
+from torch import Tensor
+
+
+def pick(attention: Tensor, *, layer: int | None = None, head: int | None = None) -> Tensor:
+    """One map out of all: this layer, this head, counted from 0; None takes the mean over all of them.
+
+    Shapes: attention (num_layers, num_heads, …) → (…).
+    Raises: ValueError if there is no such layer or head.
+    """
+    num_layers, num_heads = attention.shape[:2]
+    if layer is not None and not 0 <= layer < num_layers:
+        raise ValueError(f"layer ({layer}) must be between 0 and {num_layers - 1}")
+    if head is not None and not 0 <= head < num_heads:
+        raise ValueError(f"head ({head}) must be between 0 and {num_heads - 1}")
+    layers = attention if layer is None else attention[layer : layer + 1]  # (layers, num_heads, …)
+    return (layers if head is None else layers[:, head : head + 1]).mean(dim=(0, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one query's weights say."""
+
+    strongest: int  # index of the key with the largest weight
+    weight: float  # that weight
+    entropy: float  # bits; 0 = all weight on one key
+    most: float  # bits; the entropy of equal shares
+
+
+def describe(weights: Tensor) -> Row:
+    """Describe one row of weights, shape (seq_k,)."""
+    strongest = int(weights.argmax())
+    entropy = -float((weights * weights.clamp_min(1e-30).log2()).sum())
+    return Row(strongest, float(weights[strongest]), max(entropy, 0.0), math.log2(len(weights)))

@@ -1,0 +1,48 @@
+"""Looking at attention weights."""
+
+import math
+
+import pytest
+import torch
+
+from core.attention_maps import describe, pick
+
+
+@pytest.fixture
+def attention() -> torch.Tensor:
+    return torch.rand(2, 3, 5, 7, generator=torch.Generator().manual_seed(0)).softmax(dim=-1)
+
+
+def test_one_layer_and_head(attention: torch.Tensor) -> None:
+    torch.testing.assert_close(pick(attention, layer=1, head=2), attention[1, 2])
+
+
+def test_means_over_what_is_not_chosen(attention: torch.Tensor) -> None:
+    torch.testing.assert_close(pick(attention), attention.mean(dim=(0, 1)))
+    torch.testing.assert_close(pick(attention, layer=0), attention[0].mean(dim=0))
+    torch.testing.assert_close(pick(attention, head=0), attention[:, 0].mean(dim=0))
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ({"layer": 2}, r"layer \(2\) must be between 0 and 1"),
+        ({"layer": -1}, r"layer \(-1\) must be between 0 and 1"),
+        ({"head": 3}, r"head \(3\) must be between 0 and 2"),
+    ],
+)
+def test_refuses_what_is_not_there(attention: torch.Tensor, place: dict[str, int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        pick(attention, **place)
+
+
+def test_describes_a_row_worked_by_hand() -> None:
+    row = describe(torch.tensor([0.25, 0.5, 0.25, 0.0]))
+    assert (row.strongest, row.weight) == (1, 0.5)
+    assert row.entropy == pytest.approx(1.5)
+    assert row.most == pytest.approx(2.0)
+
+
+def test_entropy_at_its_ends() -> None:
+    assert describe(torch.tensor([0.0, 1.0, 0.0])).entropy == 0
+    assert describe(torch.full((7,), 1 / 7)).entropy == pytest.approx(math.log2(7), abs=1e-5)
