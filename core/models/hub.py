@@ -108,7 +108,7 @@ def _fetch(
     before: int = -1
     broken: Exception | None = None
     while (size := _size(part)) < file.size_bytes:
-        if size == before:
+        if size <= before:
             raise ModelError(
                 ModelProblem.NO_NETWORK, f"{hub.host} cannot be reached, or the connection broke off."
             ) from broken

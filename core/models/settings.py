@@ -43,6 +43,7 @@ SIZES = {
         "relative_attention_max_distance",
     ],
 }
+DEFAULTED = {"num_decoder_layers", "relative_attention_num_buckets", "relative_attention_max_distance"}  # by T5Config
 IDS = ["pad_token_id", "eos_token_id", "decoder_start_token_id"]
 SWITCHES = {Family.MARIAN: ["scale_embedding", "tie_word_embeddings"], Family.T5: ["tie_word_embeddings"]}
 ACTIVATIONS = {
@@ -126,14 +127,14 @@ def _chosen(family: Family, raw: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of config.json that both families call by a name of their own, each within its bounds."""
     chosen: dict[str, Any] = {"attn_implementation": "eager"}
     for key in SIZES[family]:
-        if raw.get(key) is not None:
+        if raw.get(key) is not None or key not in DEFAULTED:
             largest = LARGEST_POSITION if key == "max_position_embeddings" else LARGEST_SETTING
             chosen[key] = _whole(raw, key, 1, largest)
     for key in IDS:
         if key == "decoder_start_token_id" and family is Family.T5 and raw.get(key) is None:
             chosen[key] = chosen["pad_token_id"]  # the paper's choice, which old files leave unsaid
         else:
-            chosen[key] = _whole(raw, key, 0, LARGEST_SETTING)
+            chosen[key] = _whole(raw, key, 0, chosen["vocab_size"] - 1)
     for key in SWITCHES[family]:
         if raw.get(key) is not None:
             chosen[key] = _switch(raw, key, True)
