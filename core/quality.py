@@ -9,15 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from core.decoding import DecodingTrace, translate
-
-if TYPE_CHECKING:
-    from core.models import TranslationModel
+from core.decoding import Translator, translate
 
 PAIRS = Path(__file__).parent / "assets" / "pairs-fr-en.tsv"
 BLEU_ORDER = 4  # longest run of words that BLEU counts
@@ -74,7 +70,7 @@ def read_pairs(path: Path = PAIRS) -> tuple[Pair, ...]:
 
 
 def measure_quality(
-    model: "TranslationModel",
+    model: Translator,
     pairs: Sequence[Pair],
     *,
     num_beams: int,
@@ -90,19 +86,23 @@ def measure_quality(
     """
     if not pairs:
         raise ValueError("pairs must hold at least one sentence pair")
-    traces: list[DecodingTrace] = []
-    for pair in pairs:
+    translations: list[str] = []
+    log_probabilities: list[float] = []
+    scores: list[float] = []
+    for done, pair in enumerate(pairs):
         if cancelled():
-            raise MeasurementCancelledError(f"cancelled after {len(traces)} of {len(pairs)} sentences")
-        traces.append(translate(model, pair.source, num_beams=num_beams, length_penalty=length_penalty))
-        on_progress(len(traces), len(pairs))
-    translations = tuple(trace.text for trace in traces)
+            raise MeasurementCancelledError(f"cancelled after {done} of {len(pairs)} sentences")
+        trace = translate(model, pair.source, num_beams=num_beams, length_penalty=length_penalty)
+        translations.append(trace.text)
+        log_probabilities.append(sum(step.chosen.log_probability for step in trace.steps))
+        scores.append(trace.score)
+        on_progress(done + 1, len(pairs))
     references = [pair.reference for pair in pairs]
     counts = {metric: sentence_counts(metric, translations, references) for metric in Metric}
     return QualityRun(
-        translations=translations,
-        log_probabilities=tuple(sum(s.chosen.log_probability for s in trace.steps) for trace in traces),
-        scores=tuple(trace.score for trace in traces),
+        translations=tuple(translations),
+        log_probabilities=tuple(log_probabilities),
+        scores=tuple(scores),
         counts=counts,
         bleu=score(Metric.BLEU, counts[Metric.BLEU].sum(dim=0)),
         chrf=score(Metric.CHRF, counts[Metric.CHRF].sum(dim=0)),

@@ -15,7 +15,18 @@ from hypothesis import strategies as st
 
 from core import quality
 from core.claims import Verdict
-from core.claims.translation import count_searches, search_verdict, width_verdict
+from core.claims.translation import (
+    ChainDifference,
+    chain_differences,
+    chain_verdict,
+    compare_with_t5_small,
+    count_searches,
+    search_verdict,
+    t5_small_verdict,
+    width_verdict,
+)
+from core.decoding import translate
+from core.models import TranslationModel, load
 from core.quality import (
     Metric,
     Pair,
@@ -27,6 +38,7 @@ from core.quality import (
     score,
     sentence_counts,
 )
+from tests.tiny import save_model, tiny_marian, tiny_t5, tiny_tokenizer
 
 REFERENCES = [pair.reference for pair in read_pairs()]
 
@@ -233,13 +245,13 @@ def script(monkeypatch: pytest.MonkeyPatch, said: Callable[[str, int], Said]) ->
     """Let `translate` say what the script says; returns the list of calls that it will fill."""
     calls: list[Mapping[str, Any]] = []
 
-    def translate(model: object, text: str, *, num_beams: int, length_penalty: float) -> SimpleNamespace:
+    def scripted(model: object, text: str, *, num_beams: int, length_penalty: float) -> SimpleNamespace:
         calls.append({"model": model, "text": text, "num_beams": num_beams, "length_penalty": length_penalty})
         words, logs = said(text, num_beams)
         steps = tuple(SimpleNamespace(chosen=SimpleNamespace(log_probability=log)) for log in logs)
         return SimpleNamespace(text=words, steps=steps, score=sum(logs) / max(len(logs), 1) ** length_penalty)
 
-    monkeypatch.setattr(quality, "translate", translate)
+    monkeypatch.setattr(quality, "translate", scripted)
     return calls
 
 
@@ -305,3 +317,36 @@ def test_nothing_cannot_be_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     script(monkeypatch, lambda text, beams: ("", []))
     with pytest.raises(ValueError, match="pairs must hold at least one sentence pair"):
         measure_quality(MODEL, [], num_beams=1)
+
+
+# ------------------------------------------------------------------------------------------------ with real networks
+
+
+@pytest.fixture(scope="module", params=[tiny_marian, tiny_t5])
+def tiny_model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> TranslationModel:
+    folder = tmp_path_factory.mktemp("model")
+    save_model(request.param(), tiny_tokenizer(), folder)
+    return load(str(folder))
+
+
+@pytest.mark.parametrize("num_beams", [1, 3])
+def test_a_network_is_measured_by_what_it_translates(tiny_model: TranslationModel, num_beams: int) -> None:
+    pairs = read_pairs()[:5]
+    run = measure_quality(tiny_model, pairs, num_beams=num_beams, length_penalty=0.5)
+    for i, pair in enumerate(pairs):
+        trace = translate(tiny_model, pair.source, num_beams=num_beams, length_penalty=0.5)
+        assert run.translations[i] == trace.text
+        assert run.scores[i] == trace.score
+        assert run.log_probabilities[i] / len(trace.steps) ** 0.5 == pytest.approx(trace.score, rel=1e-5)
+    assert run.bleu == pytest.approx(sacrebleu.corpus_bleu(run.translations, [[p.reference for p in pairs]]).score)
+
+
+def test_a_real_trace_and_real_facts_can_be_judged(tiny_model: TranslationModel) -> None:
+    facts = tiny_model.facts
+    trace = translate(tiny_model, "Je t'aime.")
+    differences = chain_differences(trace, padding_token=facts.pad_token, end_token=facts.end_token)
+    assert ChainDifference.BORROWED_START in differences
+    assert chain_verdict(differences) is Verdict.DOES_NOT_HOLD  # its weights are random, and so is what it says
+    comparisons = compare_with_t5_small(facts, num_beams=4)
+    assert comparisons[0].agrees == (facts.family == "t5")
+    assert t5_small_verdict(tiny_model.name, comparisons) is Verdict.UNDECIDED
