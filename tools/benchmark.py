@@ -152,7 +152,8 @@ def floor_query(marks: dict[str, int], renderer: str) -> str:
 def warm_up(page: Page, server: Server, thumb: Locator) -> bool:
     """Whether charts answer to this slider."""
     server.wait_until_idle()
-    return any([press(page, thumb) is not None for _ in range(WARM_UP)])
+    answers = [press(page, thumb) for _ in range(WARM_UP)]
+    return any(answer is not None for answer in answers)
 
 
 def measure_page(browser: Browser, app: Server, floor: Server, path: str, presses: int) -> PageResult | None:
