@@ -16,6 +16,7 @@ from core.charts.bars import (
 from core.charts.export import to_png, to_svg
 from core.charts.heatmaps import LIMIT, Panel, Words, heatmap, heatmap_data, panels, panels_data
 from core.charts.theme import Style, style
+from core.charts.trees import TreeWords, beam_tree, tree_data
 
 __all__ = [
     "LIMIT",
@@ -23,9 +24,11 @@ __all__ = [
     "CandidateWords",
     "Panel",
     "Style",
+    "TreeWords",
     "Words",
     "attention_bars",
     "attention_bars_data",
+    "beam_tree",
     "candidates",
     "candidates_data",
     "heatmap",
@@ -35,4 +38,5 @@ __all__ = [
     "style",
     "to_png",
     "to_svg",
+    "tree_data",
 ]
