@@ -7,13 +7,16 @@ TRANSLATION = '''"""One step of a translation in plain PyTorch and transformers.
 import torch
 from transformers import AutoModelForSeq2SeqLM, PreTrainedTokenizerFast
 
-FOLDER = {folder!r}  # config.json, model.safetensors and tokenizer.json
+FOLDER = {folder!r}  # or a repository of the hub: config.json, model.safetensors and tokenizer.json
+REVISION = {revision!r}
 TEXT = {text!r}
 SAID = {said!r}  # the tokens of the translation
 STEP = {step}  # which of them is looked at, counted from 0
 
-tokenizer = PreTrainedTokenizerFast.from_pretrained(FOLDER)
-network = AutoModelForSeq2SeqLM.from_pretrained(FOLDER, dtype=torch.float32, attn_implementation="eager").eval()
+tokenizer = PreTrainedTokenizerFast.from_pretrained(FOLDER, revision=REVISION)
+network = AutoModelForSeq2SeqLM.from_pretrained(
+    FOLDER, revision=REVISION, dtype=torch.float32, attn_implementation="eager"
+).eval()
 
 source = tokenizer(TEXT, return_tensors="pt").input_ids
 read = torch.tensor([[network.config.decoder_start_token_id, *SAID[:-1]]])  # what the decoder has read at each step
@@ -33,9 +36,19 @@ for token, weight in zip(tokenizer.convert_ids_to_tokens(source[0]), cross_atten
 '''
 
 
-def translation(*, folder: str, text: str, said: Sequence[int], step: int, length_penalty: float) -> str:
+def translation(
+    *, folder: str, revision: str | None, text: str, said: Sequence[int], step: int, length_penalty: float
+) -> str:
     """The translation page: probabilities, score and cross-attention of a sentence, by teacher forcing.
 
-    folder: where the model lies; text: the source; said: the translation's token ids; step: which one is looked at.
+    folder: where the model lies: a repository of the hub with its revision, or a folder without one.
+    text: the source. said: the translation's token ids. step: which of them is looked at.
     """
-    return TRANSLATION.format(folder=folder, text=text, said=list(said), step=step, length_penalty=length_penalty)
+    return TRANSLATION.format(
+        folder=folder,
+        revision=revision or "main",
+        text=text,
+        said=list(said),
+        step=step,
+        length_penalty=length_penalty,
+    )

@@ -14,8 +14,15 @@ from typing import Any
 import streamlit as st
 
 from core.charts.export import to_png, to_svg
-from pages.components.i18n import _
+from pages.components.i18n import _, language
 from pages.components.plot import Plot
+
+ICONS = {
+    "formula": ":material/function:",
+    "code": ":material/code:",
+    "downloads": ":material/download:",
+    "reading": ":material/menu_book:",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +57,22 @@ def fold(
     code: the very functions that computed what is on screen.
     snippet: a program in plain PyTorch that reproduces the numbers.
     """
-    with st.container(horizontal=True, gap="small", key=f"{page}_fold"):
-        parts: Mapping[str, tuple[str, str, Callable[[], None]]] = {
-            "formula": (_("Formula"), "function", lambda: _formulas(formula())),
-            "code": (_("Code that ran"), "code", lambda: _code(code)),
-            "downloads": (_("Take it along"), "download", lambda: _downloads(page, plots, snippet)),
-            "reading": (_("Read more"), "menu_book", lambda: _reading(reading)),
-        }
-        for name, (label, icon, show) in parts.items():
-            part = st.popover(label, icon=f":material/{icon}:", on_change="rerun", key=f"{page}.{name}")
-            if part.open:
-                with part:
-                    show()
+    parts: Mapping[str, tuple[str, Callable[[], None]]] = {
+        "formula": (_("Formula"), lambda: _formulas(formula())),
+        "code": (_("Code that ran"), lambda: _code(code)),
+        "downloads": (_("Take it along"), lambda: _downloads(page, plots, snippet)),
+        "reading": (_("Read more"), lambda: _reading(reading)),
+    }
+    opened = st.pills(
+        _("More about this page"),
+        list(parts),
+        format_func=lambda name: f"{ICONS[name]} {parts[name][0]}",
+        key=f"{page}.fold.{language()}",
+        label_visibility="collapsed",
+    )
+    if opened is not None:
+        with st.container(key=f"{page}.folded", border=True):
+            parts[opened][1]()
 
 
 def _formulas(formulas: Sequence[Formula]) -> None:
@@ -102,7 +113,12 @@ def _downloads(page: str, plots: Sequence[Plot], snippet: Callable[[], str]) -> 
                     on_click="ignore",
                 )
     st.download_button(
-        _("These numbers in plain PyTorch"), snippet, f"{page}.py", "text/x-python", key=f"{page}.snippet", on_click="ignore"
+        _("These numbers in plain PyTorch"),
+        snippet,
+        f"{page}.py",
+        "text/x-python",
+        key=f"{page}.snippet",
+        on_click="ignore",
     )
 
 

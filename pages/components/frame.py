@@ -1,6 +1,7 @@
-"""What surrounds every page: theme and type size, the language, the background imports, sliders that act while dragged."""
+"""What surrounds every page: look, type size, language, background imports, sliders that act while dragged."""
 
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 
@@ -10,19 +11,20 @@ from pages.components.i18n import CHOICE, LANGUAGES, _, browser_language
 
 STYLE = Path(__file__).parent / "frame.css"
 PROJECTOR = Path(__file__).parent / "projector.css"
-ICON = Path(__file__).parent / "icon.png"
-SIDEBAR_WIDTH = 300
+ICON = str(Path(__file__).parent / "icon.png")
+SIDEBAR_WIDTHS = {"normal": 300, "projector": 390}
 SIZE = "size"
 
 
 def begin() -> None:
     """Call it first in every run."""
-    st.set_page_config(page_icon=ICON, layout="wide", initial_sidebar_state=SIDEBAR_WIDTH)  # the title is the page's own
-    warm.start()
     read_everywhere(CHOICE, LANGUAGES, default=browser_language())
-    size = read_everywhere(SIZE, _sizes(), default="normal")
+    read_everywhere(SIZE, _sizes(), default="normal")
+    # The title of the browser's tab is the page's own.
+    st.set_page_config(page_icon=ICON, layout="wide", initial_sidebar_state=SIDEBAR_WIDTHS[type_size()])
+    warm.start()
     st.html(STYLE)
-    if size == "projector":
+    if type_size() == "projector":
         st.html(PROJECTOR)
     live_slider.mount()
 
@@ -34,9 +36,9 @@ def finish() -> None:
         choose_everywhere(SIZE, _("Text size"), _sizes(), default="normal")
 
 
-def type_size() -> str:
-    """Which sizes charts are drawn in: `normal` or `projector`."""
-    return st.session_state.get(SIZE, "normal")
+def type_size() -> Literal["normal", "projector"]:
+    """The size that charts are drawn in."""
+    return "projector" if st.session_state.get(SIZE) == "projector" else "normal"
 
 
 def _sizes() -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Every text that a person sees, in the language that this person chose.
 
-Messages are English sentences in the code and are looked up in gettext catalogues, `pages/locales/<language>/LC_MESSAGES`.
-The catalogues are compiled when the server starts, so that no generated file has to be kept in step with them.
+Messages are English sentences in the code; gettext catalogues in `pages/locales/<language>/LC_MESSAGES` translate
+them. The catalogues are compiled when the server starts, so that no generated file has to be kept in step with them.
 """
 
 import functools

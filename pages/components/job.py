@@ -1,12 +1,12 @@
 """Work that takes seconds: in the background, on demand, with progress and a Stop button.
 
-Streamlit ends a run at any click, so nothing long may happen in it. One worker per server does the work of everybody, one
-piece after the other: measurements must not disturb each other, nor a page that someone else is using.
+Streamlit ends a run at any click, so nothing long may happen in it. One worker per server does the work of everybody,
+one piece after the other: measurements must not disturb each other, nor a page that someone else is using.
 """
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,16 +34,27 @@ class Job:
     def running(self) -> bool:
         return self.future is not None and not self.future.done()
 
+    @property
+    def result(self) -> Any:
+        """What the work returned; None while it runs, and if it failed or was stopped."""
+        return None if self.running or self.error is not None or self.future is None else self.future.result()
+
+    @property
+    def error(self) -> BaseException | None:
+        if self.future is None or self.running:
+            return None
+        return CancelledError() if self.future.cancelled() else self.future.exception()
+
 
 @st.cache_resource(show_spinner=False)
 def _worker() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=1, thread_name_prefix="job")
 
 
-def job(key: str, label: str, work: Work, *, help: str | None = None) -> Job | None:
-    """Draw the button that starts `work`, and its progress while it runs; return the job of this session, if any.
+def job(key: str, label: str, work: Work, *, help: str | None = None, unit: int = 1) -> Job | None:
+    """Draw the button that starts `work`, and its progress while it runs, counted in `unit`s.
 
-    A finished job's `future` holds the result, or the error that ended it.
+    Returns: the job of this session, if any; a finished one has a result, or the error that ended it.
     """
     current: Job | None = st.session_state.get(key)
     running = current is not None and current.running
@@ -71,7 +82,11 @@ def job(key: str, label: str, work: Work, *, help: str | None = None) -> Job | N
         if not current.running:
             st.rerun()
         waiting = current.future is not None and not current.future.running()
-        text = _("waiting for other work on this server") if waiting else f"{current.done} / {current.total}"
+        text = (
+            _("waiting for other work on this server")
+            if waiting
+            else f"{current.done // unit} / {current.total // unit}"
+        )
         st.progress(min(1.0, current.done / max(1, current.total)), text=text)
 
     watch()

@@ -62,3 +62,22 @@ def draw(
         on_select=on_select or "ignore",
     )
     return Plot(key, spec, frames, theme)
+
+
+def selected(key: str, selection: str, field: str) -> int | None:
+    """What was clicked in the chart `key`, for its on_select callback; and the click is counted."""
+    points = st.session_state[key]["selection"].get(selection)
+    if not points:
+        return None
+    st.session_state[_counter(key)] = clicks(key) + 1
+    return int(points[0][field])
+
+
+def clicks(key: str) -> int:
+    """How often the chart was clicked: sent along with its data, so that the same place can be clicked twice."""
+    count: int = st.session_state.get(_counter(key), 0)
+    return count
+
+
+def _counter(key: str) -> str:
+    return f"{key}.clicks"

@@ -28,6 +28,6 @@ def start() -> threading.Event:
 
 
 def freeze() -> None:
-    """Take everything that is alive now out of the garbage collector's sight: call it after something large was loaded."""
+    """Take all that is alive now out of the garbage collector's sight: call it after something large was loaded."""
     gc.collect()
     gc.freeze()

@@ -26,7 +26,7 @@ def test_translation_reproduces_the_trace(
     save_model(tiny_marian(), tiny_tokenizer(), tmp_path)
     step = len(trace.steps) - 1
     program = snippets.translation(
-        folder=str(tmp_path), text=SENTENCE, said=trace.token_ids, step=step, length_penalty=0.7
+        folder=str(tmp_path), revision=None, text=SENTENCE, said=trace.token_ids, step=step, length_penalty=0.7
     )
     names: dict[str, Any] = {}
     exec(compile(program, "snippet", "exec"), names)  # exactly what a student would run
@@ -40,6 +40,11 @@ def test_translation_reproduces_the_trace(
 
 def test_translation_survives_any_text(trace: DecodingTrace) -> None:
     program = snippets.translation(
-        folder="C:\\models\\'x'", text='"""\n\\ {braces} 猫', said=trace.token_ids, step=0, length_penalty=1.0
+        folder="C:\\models\\'x'",
+        revision=None,
+        text='"""\n\\ {braces} 猫',
+        said=trace.token_ids,
+        step=0,
+        length_penalty=1.0,
     )
     compile(program, "snippet", "exec")

@@ -1,0 +1,147 @@
+"""Models on a page: which one, how it is fetched, and its translations, computed once for everybody on the server."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+import torch
+
+from core import models
+from core.decoding import DecodingTrace, Sampling, translate
+from core.models import ModelError, ModelProblem, TranslationModel
+from pages.components import warm
+from pages.components.controls import Panel
+from pages.components.i18n import _
+from pages.components.job import job
+
+BUNDLED = "atlas-fr-en"
+MEGABYTE = 1_000_000
+LONGEST_SOURCE = 64  # tokens, the end token among them
+FOLDER = "folder"
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How a sentence is decoded; plain values, so that it can be the key of a cache."""
+
+    num_beams: int = 1
+    length_penalty: float = 1.0
+    early_stopping: bool = False
+    sampling: Sampling | None = None
+    seed: int = 0
+
+
+@st.cache_resource(max_entries=3, show_spinner=False)
+def load(name: str) -> TranslationModel:
+    """A model, shared by all sessions: it is only read. Raises: ModelError, which is not kept."""
+    model = models.load(name)
+    warm.freeze()
+    return model
+
+
+@st.cache_resource(max_entries=200, show_spinner=False)
+def trace(_model: TranslationModel, name: str, text: str, method: Method, forced: tuple[int, ...]) -> DecodingTrace:
+    """The translation, with every step: moving along its steps computes nothing."""
+    generator = torch.Generator().manual_seed(method.seed) if method.sampling else None
+    return translate(
+        _model,
+        text,
+        num_beams=method.num_beams,
+        length_penalty=method.length_penalty,
+        early_stopping=method.early_stopping,
+        forced_prefix=forced or None,
+        sampling=method.sampling,
+        generator=generator,
+    )
+
+
+def place(model: TranslationModel) -> tuple[str, str | None]:
+    """Where a program finds the model: a repository of the hub and its revision, or a folder and nothing."""
+    entry = models.CATALOGUE.get(model.name)
+    if entry is None:
+        return model.name, None
+    return entry.repository or f"core/assets/{model.name}", entry.revision
+
+
+def shorten(model: TranslationModel, text: str) -> str:
+    """The text, cut behind its last token that the page has room for."""
+    encoded = model.tokenizer(text, truncation=True, max_length=LONGEST_SOURCE, return_offsets_mapping=True)
+    return text[: max((end for _start, end in encoded["offset_mapping"]), default=0)]
+
+
+def choose(panel: Panel) -> TranslationModel | None:
+    """The control for the model, and all that may stand between choosing and having it.
+
+    Returns: the chosen model; the bundled one, with a note, while the chosen one cannot be had; None without either.
+    """
+    options = {BUNDLED: _("Atlas, French → English (bundled)"), "t5-small": _("T5-small, from English")}
+    if models.folders_allowed():
+        options[FOLDER] = _("A folder on this computer")
+    name = panel.choice(
+        "model",
+        _("Model"),
+        options,
+        default=BUNDLED,
+        help=_("T5-small has to be fetched once; a folder may hold any Marian or T5 model."),
+        on_change=partial(panel.put, {"forced": ""}),
+    )
+    if name == FOLDER:
+        # Not in the address: a link must not make somebody else's computer open a folder.
+        name = st.text_input(_("Folder"), key="model.folder", max_chars=400, persist_state="session").strip()
+        if not name:
+            st.caption(_("Type the full path of the folder; until then the bundled model is used."))
+            return _loaded(BUNDLED)
+    elif not models.is_available(name):
+        _fetch(name)
+        return _loaded(BUNDLED)
+    return _loaded(name) or (_loaded(BUNDLED) if name != BUNDLED else None)
+
+
+def _loaded(name: str) -> TranslationModel | None:
+    try:
+        with st.spinner(_("Loading the model…"), show_time=False):
+            return load(name)
+    except ModelError as error:
+        st.error(sentence(error.reason), icon=":material/error:")
+        return None
+
+
+def _fetch(name: str) -> None:
+    """A button that says how much it fetches, progress, and what went wrong if something did."""
+    size = models.CATALOGUE[name].size_bytes // MEGABYTE
+    fetching = job(
+        f"fetch.{name}",
+        _("Fetch {size} MB").format(size=size),
+        lambda on_progress, cancelled: models.download(name, on_progress=on_progress, cancelled=cancelled),
+        unit=MEGABYTE,
+    )
+    if fetching is None or fetching.running or fetching.future is None:
+        st.caption(_("Until this model is here, the bundled one is used."))
+        return
+    if isinstance(error := fetching.error, ModelError):
+        st.error(sentence(error.reason), icon=":material/error:")
+
+
+def sentence(reason: ModelProblem) -> str:
+    """What went wrong and what to do, for whoever uses the page."""
+    sentences = {
+        ModelProblem.UNKNOWN_NAME: _("There is no such folder. Type its full path."),
+        ModelProblem.MISSING: _("A file of this model is missing. Install the app again, or choose another folder."),
+        ModelProblem.DAMAGED: _("A file of this model is damaged. Install the app again, or fetch the model again."),
+        ModelProblem.WRONG_FILE: _("A file is not the one that belongs to this model. Fetch the model again."),
+        ModelProblem.UNSUPPORTED: _(
+            "This model cannot be shown. The folder must hold a Marian or T5 model with the files config.json, "
+            "model.safetensors and tokenizer.json."
+        ),
+        ModelProblem.FOLDERS_FORBIDDEN: _("The owner of this server does not let folders be opened."),
+        ModelProblem.DOWNLOADS_FORBIDDEN: _("The owner of this server does not let models be fetched."),
+        ModelProblem.NOT_DOWNLOADED: _("This model has not been fetched yet."),
+        ModelProblem.BUSY: _("Somebody else is fetching this model now. Try again when they are done."),
+        ModelProblem.CANCELLED: _("Stopped. The next attempt goes on from here."),
+        ModelProblem.NO_NETWORK: _("The model hub cannot be reached. Check the network and try again."),
+        ModelProblem.NOT_FOUND: _("The model hub no longer has this model. Use the bundled one."),
+        ModelProblem.HUB_ERROR: _("The model hub answers with an error. Try again later."),
+        ModelProblem.NO_SPACE: _("The disk is full. Make room and try again."),
+        ModelProblem.NOT_WRITABLE: _("The folder for fetched models cannot be written to. Check its permissions."),
+    }
+    return sentences[reason]
