@@ -10,9 +10,12 @@ address reproduces the screen; a default stays out of it. Where an address asks 
 default is used, and `Panel.refused` says so.
 """
 
+import re
 import time
+import unicodedata
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -24,6 +27,7 @@ Number = TypeVar("Number", int, float)
 
 PLAY_SECONDS = 0.9
 LONGEST_QUOTE = 40  # characters of a refused value that are shown
+JOINERS = "\u200c\u200d"
 FEW = 4  # so many short options stand side by side; more go into a list
 
 
@@ -33,7 +37,7 @@ class Panel:
     def __init__(self, page: str) -> None:
         self._page = page
         self._defaults: dict[str, Any] = {}
-        self._highest: dict[str, float] = {}
+        self._bounds: dict[str, tuple[float, float]] = {}
         self._refusals: list[str] = []
         self._container = st.sidebar.container(key=f"{page}_panel", gap="small")
 
@@ -60,9 +64,9 @@ class Panel:
         help: str | None = None,
         format: str | None = None,
     ) -> Number:
-        """A number: `low`, `low + step`, … or `high`. Where low equals high there is nothing to choose, and no slider."""
+        """A number: `low`, `low + step`, … or `high`. Where low equals high there is nothing to choose: no slider."""
         key, asked = self._begin(name, default)
-        self._highest[name] = high
+        self._bounds[name] = low, high
         if low >= high:
             return low
         if key in st.session_state:
@@ -75,9 +79,19 @@ class Panel:
         return value
 
     def choice(
-        self, name: str, label: str, options: Mapping[str, str], *, default: str, help: str | None = None
+        self,
+        name: str,
+        label: str,
+        options: Mapping[str, str],
+        *,
+        default: str,
+        help: str | None = None,
+        narrow: bool = False,
+        on_change: Callable[[], None] | None = None,
     ) -> str:
         """One of the options; returns its key. `options` maps language-neutral keys to translated labels.
+
+        narrow: there is only half the width.
 
         Streamlit writes the label that is shown into the address. So that a choice survives a change of language, its
         widget is bound to nothing and made anew for each language, and the address is kept here.
@@ -91,7 +105,7 @@ class Panel:
             self._refuse(label, asked, options[default])
         widget = f"{key}.{language()}"
         st.session_state[widget] = st.session_state[key]
-        _draw_choice(label, options, key, widget, help)
+        _draw_choice(label, options, key, widget, help, on_change, in_a_list=narrow or not _fits(options))
         chosen: str = st.session_state[key]
         write_address(key, chosen, default)
         return chosen
@@ -100,23 +114,43 @@ class Panel:
         key, asked = self._begin(name, default)
         value = st.toggle(label, default, key=key, help=help, bind="query-params")
         if asked is not None and asked.lower() != str(value).lower():
-            self._refuse(label, asked, value)
+            self._refuse(label, asked, _("on") if value else _("off"))
         return value
 
     def text(
-        self, name: str, label: str, *, default: str, max_chars: int, help: str | None = None, lines: int = 1
+        self,
+        name: str,
+        label: str,
+        *,
+        default: str,
+        max_chars: int,
+        help: str | None = None,
+        on_change: Callable[[], None] | None = None,
     ) -> str:
-        """Text of at most max_chars characters, without control characters."""
+        """A line of at most max_chars characters, without control characters."""
         key, asked = self._begin(name, default)
-        if lines == 1:
-            found = st.text_input(label, default, max_chars=max_chars, key=key, help=help, bind="query-params")
-        else:
-            found = st.text_area(
-                label, default, max_chars=max_chars, key=key, help=help, height=34 + 23 * lines, bind="query-params"
-            )
+        found = st.text_input(
+            label, default, max_chars=max_chars, key=key, help=help, on_change=on_change, bind="query-params"
+        )
         if asked is not None and len(asked) > max_chars:
             self._refuse(label, asked, found[:max_chars])
-        return "".join(c for c in found[:max_chars] if c.isprintable() or c == "\n")
+        return _visible(found[:max_chars])
+
+    def hidden(self, name: str, label: str, *, default: str, pattern: str) -> str:
+        """A value without a widget, set by a click in a plot (`put`) and kept like all others; it matches `pattern`."""
+        key, asked = self._begin(name, default)
+        if asked is not None and not re.fullmatch(pattern, asked):
+            self._refuse(label, asked, default or "–")
+            asked = None
+        st.session_state.setdefault(key, default if asked is None else asked)
+        value: str = st.session_state[key]
+        write_address(key, value, default)
+        return value
+
+    def put(self, values: Mapping[str, Any]) -> None:
+        """Set controls of this page; for callbacks, which run before the controls are drawn."""
+        for name, value in values.items():
+            st.session_state[self._key(name)] = value
 
     # ------------------------------------------------------------------------------- Reset, presets, Share, Play
 
@@ -143,22 +177,24 @@ class Panel:
 
     def _apply(self, values: Mapping[str, Any]) -> None:
         st.session_state.pop(self._own("played"), None)
-        for name, value in values.items():
-            st.session_state[self._key(name)] = value
+        self.put(values)
 
     def _play(self, name: str) -> None:
         """A button, and a fragment that asks for the next step again and again until the slider stands at its end."""
         key, played = self._key(name), self._own("played")
-        at_end = st.session_state.get(key, 0) >= self._highest[name]
-        playing = played in st.session_state and not at_end
+        low, high = self._bounds[name]
+        at_end = st.session_state.get(key, high) >= high
+        if at_end:
+            st.session_state.pop(played, None)
+        playing = played in st.session_state
 
         def start() -> None:
             st.session_state[played] = time.monotonic()
             if at_end:
-                st.session_state[key] = self._defaults[name]
+                st.session_state[key] = low
 
         def stop() -> None:
-            del st.session_state[played]
+            st.session_state.pop(played, None)  # a second press may follow before the button is gone
 
         @st.fragment(run_every=PLAY_SECONDS if playing else None)
         def advance() -> None:
@@ -171,7 +207,8 @@ class Panel:
         if playing:
             st.button(_("Stop"), key=self._own("stop"), on_click=stop, icon=":material/pause:")
         else:
-            st.button(_("Play"), key=self._own("play"), on_click=start, icon=":material/play_arrow:")
+            nothing = low >= high
+            st.button(_("Play"), key=self._own("play"), on_click=start, disabled=nothing, icon=":material/play_arrow:")
         advance()
 
     # ------------------------------------------------------------------------------------------------- the address
@@ -180,7 +217,10 @@ class Panel:
     def refused(self) -> list[str]:
         """What the address asked for in vain, as sentences; forgotten once a control has moved."""
         complaints, values = st.session_state.get(self._own("refused"), ([], None))
-        return complaints if values == self._values() else []
+        if values != self._values():
+            st.session_state.pop(self._own("refused"), None)
+            return []
+        return list(complaints)
 
     def _refuse(self, label: str, asked: str, used: object) -> None:
         quote = asked if len(asked) <= LONGEST_QUOTE else asked[:LONGEST_QUOTE] + "…"
@@ -205,11 +245,11 @@ class Panel:
 
 
 def choose_everywhere(name: str, label: str, options: Mapping[str, str], *, default: str) -> None:
-    """A choice that holds on every page, under `name` in the state and in the address; its options need no translation."""
+    """A choice that holds on every page, under `name` in the state and in the address."""
     st.session_state.setdefault(name, default)
     widget = f"{name}.{language()}"
     st.session_state[widget] = st.session_state[name]
-    _draw_choice(label, options, name, widget)
+    _draw_choice(label, options, name, widget, in_a_list=not _fits(options))
 
 
 def read_everywhere(name: str, options: Mapping[str, str], *, default: str) -> str:
@@ -237,9 +277,19 @@ def address() -> str:
     return (st.context.url or "").partition("?")[0] + (f"?{query}" if query else "")
 
 
-def _draw_choice(label: str, options: Mapping[str, str], key: str, widget: str, help: str | None = None) -> None:
+def _draw_choice(
+    label: str,
+    options: Mapping[str, str],
+    key: str,
+    widget: str,
+    help: str | None = None,
+    on_change: Callable[[], None] | None = None,
+    *,
+    in_a_list: bool,
+) -> None:
     names = list(options)
-    if _fits(options):
+    adopt = partial(_adopt, key, widget, on_change)
+    if not in_a_list:
         st.segmented_control(
             label,
             names,
@@ -247,21 +297,29 @@ def _draw_choice(label: str, options: Mapping[str, str], key: str, widget: str, 
             key=widget,
             help=help,
             required=True,
-            on_change=_adopt,
-            args=(key, widget),
+            on_change=adopt,
         )
     else:
-        st.selectbox(
-            label, names, format_func=options.__getitem__, key=widget, help=help, on_change=_adopt, args=(key, widget)
-        )
+        st.selectbox(label, names, format_func=options.__getitem__, key=widget, help=help, on_change=adopt)
 
 
-def _adopt(key: str, widget: str) -> None:
+def _adopt(key: str, widget: str, on_change: Callable[[], None] | None) -> None:
     st.session_state[key] = st.session_state[widget]
+    if on_change is not None:
+        on_change()
 
 
 def _next(key: str) -> str:
     return f"{key}.next"
+
+
+def _visible(text: str) -> str:
+    """The text without control characters; a tab or a line break becomes a space, so that words stay apart.
+
+    What Unicode calls a space or a joiner stays: French, Persian and emoji are spelled with them.
+    """
+    spaced = (" " if c.isspace() and unicodedata.category(c) != "Zs" else c for c in text)
+    return "".join(c for c in spaced if c.isprintable() or c.isspace() or c in JOINERS)
 
 
 def _on_a_step(value: Number, low: Number, high: Number, step: Number) -> Number:
