@@ -5,6 +5,7 @@ turns arrays into these datasets. Build a chart once per tokens and style, and s
 in place.
 """
 
+from core.charts.architecture import MapLabels, transformer_map
 from core.charts.bars import (
     AttentionWords,
     CandidateWords,
@@ -22,6 +23,7 @@ __all__ = [
     "LIMIT",
     "AttentionWords",
     "CandidateWords",
+    "MapLabels",
     "Panel",
     "Style",
     "TreeWords",
@@ -38,5 +40,6 @@ __all__ = [
     "style",
     "to_png",
     "to_svg",
+    "transformer_map",
     "tree_data",
 ]

@@ -46,12 +46,21 @@ def to_png(
 
 def _inlined(spec: Mapping[str, Any], frames: Mapping[str, pd.DataFrame], style: Style, width: int) -> dict[str, Any]:
     """The spec with its data and an opaque background, as everything that leaves the page needs them."""
+    if _names(spec, "url"):
+        raise ValueError("spec must not load data from an address")  # vl-convert would even read local files
     chart = {**spec, "datasets": {name: _rows(frame) for name, frame in frames.items()}}
     if chart.get("width") == "container":
         chart["width"] = width
     chart["background"] = style.background
     chart["padding"] = 12
     return chart
+
+
+def _names(part: object, key: str) -> bool:
+    """Whether a key occurs anywhere in a specification."""
+    if isinstance(part, Mapping):
+        return key in part or any(_names(inner, key) for inner in part.values())
+    return isinstance(part, list) and any(_names(inner, key) for inner in part)
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
