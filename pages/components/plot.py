@@ -64,13 +64,13 @@ def draw(
     return Plot(key, spec, frames, theme)
 
 
-def selected(key: str, selection: str, field: str) -> int | None:
-    """What was clicked in the chart `key`, for its on_select callback; and the click is counted."""
+def picked(key: str, selection: str, field: str) -> Any:
+    """What was clicked in the chart `key`, or None, for its on_select callback; and the click is counted."""
     points = st.session_state[key]["selection"].get(selection)
     if not points:
         return None
     st.session_state[_counter(key)] = clicks(key) + 1
-    return int(points[0][field])
+    return points[0][field]
 
 
 def clicks(key: str) -> int:

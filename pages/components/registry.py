@@ -20,10 +20,14 @@ def sections() -> Mapping[str, Sequence[StreamlitPage]]:
     }
 
 
+def pages() -> Sequence[StreamlitPage]:
+    """All pages, in the order of the menu."""
+    return [page for section in sections().values() for page in section]
+
+
 def page(url_path: str) -> StreamlitPage | None:
     """The page at this address, or None while there is none."""
-    found = (page for pages in sections().values() for page in pages if page.url_path == url_path)
-    return next(found, None)
+    return next((page for page in pages() if page.url_path == url_path), None)
 
 
 def _lazily(module: str, *, computes: bool = False) -> Callable[[], None]:

@@ -15,7 +15,7 @@ from core.models import ModelFacts, Positions, TranslationModel
 from pages.components import translation_quality
 from pages.components.controls import Panel
 from pages.components.i18n import _, ngettext
-from pages.components.plot import Plot, clicks, draw, selected
+from pages.components.plot import Plot, clicks, draw, picked
 from pages.components.tokens import plain, plainly, token_line
 from pages.components.translator import LONGEST_SOURCE, Method
 from pages.components.words import look_for
@@ -119,7 +119,7 @@ def _draw_candidates(panel: Panel, trace: DecodingTrace, number: int) -> Plot:
 
 def _force(panel: Panel, trace: DecodingTrace, number: int, key: str) -> None:
     """A candidate was clicked: from this step on, the sentence is to go on from it."""
-    rank = selected(key, "candidate", "rank")
+    rank = picked(key, "candidate", "rank")
     if rank is not None:
         ids = (*trace.token_ids[:number], trace.steps[number].candidates[rank].token_id)
         panel.put({"forced": "-".join(map(str, ids))})
@@ -156,7 +156,7 @@ def _draw_alignment(panel: Panel, trace: DecodingTrace, cross: Tensor, shown: Sh
 
 
 def _go_to_row(panel: Panel, key: str) -> None:
-    row = selected(key, "cell", "q")
+    row = picked(key, "cell", "q")
     if row is not None:
         panel.put({"step": row + 1})
 
