@@ -60,7 +60,7 @@ def _text(panel: Panel, model: TranslationModel | None) -> str:
             "en-ro": _("English → Romanian"),
         }
         task = panel.choice("task", _("Task"), {name: names[name] for name in tasks}, default="en-de", on_change=forget)
-        sentence = tasks[task] + sentence
+        sentence = f"{tasks[task]}{sentence}"
     return translator.shorten(model, sentence)
 
 
