@@ -1,0 +1,221 @@
+"""The translation page: every control, in every language, on the bundled model."""
+
+import io
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.models import catalogue
+from pages.components import translator
+
+LANGUAGES = ("en", "zh_CN")
+VIEWS = ("steps", "beams", "encoder", "quality")
+CAT = "J'ai vu un chat noir dans le jardin."
+
+
+def opened(**address: str) -> AppTest:
+    """The page as it opens at this address, which must be without errors."""
+    app = AppTest.from_string("from pages import translation; translation.render()", default_timeout=120)
+    for name, value in address.items():
+        app.query_params[name if name == "language" else f"translation_{name}"] = value
+    return checked(app.run())
+
+
+def checked(app: AppTest) -> AppTest:
+    assert not app.exception, app.exception[0].message
+    assert not app.error
+    return app
+
+
+def charts(app: AppTest) -> dict[str, pd.DataFrame]:
+    """Every dataset of every chart, by name."""
+    return {
+        dataset.name: pa.ipc.open_stream(io.BytesIO(dataset.data.data)).read_pandas()
+        for chart in app.get("vega_lite_chart")
+        for dataset in chart.proto.datasets
+    }
+
+
+@pytest.fixture
+def damaged_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The bundled model with one bit turned over."""
+    shutil.copytree(catalogue.ASSETS / translator.BUNDLED, tmp_path / translator.BUNDLED)
+    weights = tmp_path / translator.BUNDLED / "model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-1] ^= 1
+    weights.write_bytes(content)
+    monkeypatch.setattr(catalogue, "ASSETS", tmp_path)
+    translator.load.clear()
+    yield
+    translator.load.clear()
+
+
+def words(app: AppTest) -> str:
+    return " ".join(element.proto.body for element in app.get("html"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("method", ["greedy", "beam", "sampled"])
+def test_opens(language: str, view: str, method: str) -> None:
+    opened(language=language, view=view, method=method)
+
+
+def test_the_sentence_that_everybody_knows() -> None:
+    app = opened()
+    assert "I love you." in words(app)
+    assert charts(app)["candidates"]["token"].iloc[0] == "I"
+
+
+@pytest.mark.parametrize(
+    ("control", "values"),
+    [
+        ("step", ("1", "5")),
+        ("layer", ("mean", "1", "3")),
+        ("head", ("mean", "1", "4")),
+        ("sentence", (CAT, "Où est la gare ?")),
+        ("forced", ("", "200")),
+    ],
+)
+def test_every_control_of_a_greedy_walk_changes_a_plot(control: str, values: tuple[str, ...]) -> None:
+    shown = [charts(opened(**({"sentence": CAT} | {control: value}))) for value in values]
+    assert all(different(shown[0], other) for other in shown[1:])
+
+
+@pytest.mark.parametrize(
+    ("control", "values"),
+    [("beams", ("2", "8")), ("penalty", ("-1.0", "2.0"))],
+)
+def test_every_control_of_a_beam_search_changes_the_tree(control: str, values: tuple[str, str]) -> None:
+    address = {"sentence": CAT, "method": "beam", "view": "beams"}
+    one, other = (charts(opened(**(address | {control: value})))["nodes"] for value in values)
+    assert not one.equals(other)
+
+
+def test_stopping_early_considers_no_more_than_searching_on() -> None:
+    address = {"sentence": CAT, "method": "beam", "view": "beams", "beams": "8"}
+    searched, stopped = (charts(opened(**address, early=early))["nodes"] for early in ("false", "true"))
+    assert len(stopped) <= len(searched)
+
+
+@pytest.mark.parametrize(
+    ("control", "values"),
+    [("temperature", ("0.1", "2.0")), ("seed", ("0", "99")), ("top_k", ("1", "50")), ("top_p", ("0.05", "1.0"))],
+)
+def test_every_control_of_sampling_changes_the_sentence(control: str, values: tuple[str, str]) -> None:
+    address = {"sentence": CAT, "method": "sampled", "temperature": "2.0", "seed": "7"}
+    one, other = (charts(opened(**(address | {control: value}))) for value in values)
+    assert different(one, other)
+
+
+def different(one: dict[str, pd.DataFrame], other: dict[str, pd.DataFrame]) -> bool:
+    return any(name not in other or not one[name].equals(other[name]) for name in one)
+
+
+def test_moving_the_step_translates_nothing_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened(sentence=CAT)
+    monkeypatch.setattr("core.decoding.translate", forbidden)
+    monkeypatch.setattr("pages.components.translator.translate", forbidden)
+    before = charts(app)
+    app.slider(key="translation_step").set_value(4)
+    assert different(before, charts(checked(app.run())))
+
+
+def forbidden(*args: Any, **settings: Any) -> None:
+    raise AssertionError("translated again")
+
+
+def test_a_clicked_candidate_is_said_and_can_be_taken_back() -> None:
+    app = opened()
+    second = int(charts(app)["candidates"]["token_id"].iloc[1])
+    app.session_state["translation_forced"] = str(second)
+    app = checked(app.run())
+    assert charts(app)["candidates"]["chosen"].tolist()[:2] == [0, 1]
+    back = next(button for button in app.button if button.icon == ":material/undo:")
+    back.click()
+    assert charts(checked(app.run()))["candidates"]["chosen"].iloc[0] == 1
+
+
+def test_another_sentence_forgets_what_was_prescribed() -> None:
+    app = opened(forced="200")
+    app.text_input(key="translation_sentence").set_value(CAT)
+    app = checked(app.run())
+    assert app.session_state["translation_forced"] == ""
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["😀😀😀", "مرحبا بالعالم", "<script>alert(1)</script> <b>gras</b>", "猫", "chat " * 190, "\u202eenvers", "▁ </s> <pad>", "'"],
+)
+def test_odd_sentences_get_an_answer(sentence: str) -> None:
+    app = opened(sentence=sentence)
+    assert "<script>" not in words(app)
+    assert "<b>gras" not in words(app)
+    assert charts(app)
+
+
+@pytest.mark.parametrize("sentence", ["", "   ", "\u200b"])
+def test_nothing_to_translate(sentence: str) -> None:
+    app = opened(sentence=sentence)
+    assert not charts(app)
+
+
+def test_a_long_sentence_is_cut_and_the_page_says_so() -> None:
+    app = opened(sentence="le chat et " * 80)
+    assert "cut after 64 tokens" in words(app)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        {"step": "99"},
+        {"step": "-3"},
+        {"beams": "100", "method": "beam"},
+        {"model": "../../etc/passwd"},
+        {"view": "<b>"},
+        {"layer": "7"},
+        {"forced": "1;2"},
+        {"temperature": "nan", "method": "sampled"},
+        {"top_p": "0", "method": "sampled"},
+        {"penalty": "1e99", "method": "beam"},
+    ],
+)
+def test_an_impossible_address_falls_back_and_says_so(address: dict[str, str]) -> None:
+    app = opened(**address)
+    assert "atlas-refused" in words(app)
+    assert "<b>”" not in words(app)
+
+
+@pytest.mark.parametrize("forced", ["99999", "7999", "1", "0", "-".join(["5"] * 60)])
+def test_any_prescribed_tokens_get_an_answer(forced: str) -> None:
+    opened(forced=forced)
+
+
+def test_a_folder_that_is_none_is_explained() -> None:
+    app = opened(model="folder")
+    app.text_input(key="model.folder").set_value("/no/such/folder")
+    app.run()
+    assert not app.exception
+    assert len(app.error) == 1
+    assert "I love you." in words(app)
+
+
+def test_folders_can_be_forbidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATLAS_MODEL_FOLDERS", "forbid")
+    app = opened(model="folder")
+    assert "atlas-refused" in words(app)
+    assert not [box for box in app.text_input if box.key == "model.folder"]
+
+
+@pytest.mark.usefixtures("damaged_model")
+def test_a_damaged_model_is_explained() -> None:
+    app = AppTest.from_string("from pages import translation; translation.render()", default_timeout=120).run()
+    assert not app.exception
+    assert len(app.error) == 1
+    assert len(app.info) == 1
