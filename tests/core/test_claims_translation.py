@@ -174,7 +174,8 @@ def test_rounding_is_no_exception_and_more_than_rounding_is() -> None:
     assert count_searches([-1.0], [-1.0 + 0.9 * ROUNDING]).same == 1
     assert count_searches([-1.0], [-1.0 - 1.1 * ROUNDING]).worse == (0,)
     assert count_searches([-1.0], [-1.0 + 1.1 * ROUNDING]).better == 1
-    assert count_searches([-1.0], [-1.25], tolerance=0.25).same == 1
+    for exactly in (-1.25, -0.75):
+        assert count_searches([-1.0], [exactly], tolerance=0.25) == SearchCount(better=0, same=1, worse=())
 
 
 @given(st.lists(st.tuples(st.floats(-50, 0), st.floats(-50, 0))))
