@@ -6,12 +6,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages import home
-from pages.components import registry
 
 
 def opened(language: str = "en") -> AppTest:
     app = AppTest.from_string("from pages import home; home.render()", default_timeout=60)
-    app.query_params["language"] = language
+    app.context["locale"] = language.replace("_", "-")
     app.run()
     assert not app.exception, app.exception[0].message
     return app
@@ -19,20 +18,25 @@ def opened(language: str = "en") -> AppTest:
 
 @pytest.mark.parametrize("language", ["en", "zh_CN"])
 def test_opens(language: str) -> None:
-    assert len(opened(language).get("vega_lite_chart")) == 1
+    app = opened(language)
+    assert {"en": "Attention Atlas", "zh_CN": "注意力图谱"}[language] in app.html[0].value
+    assert len(app.get("vega_lite_chart")) == 1
 
 
 def test_only_blocks_whose_page_exists_can_be_clicked() -> None:
-    spec = json.loads(opened().get("vega_lite_chart")[0].proto.spec)
-    clickable = {row["id"] for row in rows(spec) if row.get("linked")}
-    addresses = {page.url_path for page in registry.pages()}
-    assert clickable == {block for block, path in home.LEADS_TO.items() if path in addresses}
+    app = AppTest.from_string(
+        """
+        import streamlit as st
+        from pages import home
+        from pages.components import registry
+        home.render()
+        st.session_state["paths"] = [page.url_path for page in registry.pages()]
+        """,
+        default_timeout=60,
+    ).run()
+    spec = json.loads(app.get("vega_lite_chart")[0].proto.spec)
+    clickable = {
+        row["id"] for layer in spec["layer"] if layer["data"].get("name") == "linked" for row in layer["data"]["values"]
+    }
+    assert clickable == {block for block, path in home.LEADS_TO.items() if path in app.session_state["paths"]}
     assert "whole" in clickable
-
-
-def rows(part: object) -> list[dict[str, object]]:
-    """Every record with an id in the chart's own data."""
-    if isinstance(part, dict):
-        own = [part] if "id" in part and "x" in part else []
-        return own + [row for value in part.values() for row in rows(value)]
-    return [row for value in part for row in rows(value)] if isinstance(part, list) else []

@@ -19,11 +19,12 @@ VIEWS = ("steps", "beams", "encoder", "quality")
 CAT = "J'ai vu un chat noir dans le jardin."
 
 
-def opened(**address: str) -> AppTest:
-    """The page as it opens at this address, which must be without errors."""
+def opened(*, language: str = "en", **address: str) -> AppTest:
+    """The page as it opens at this address in a browser of this language, which must be without errors."""
     app = AppTest.from_string("from pages import translation; translation.render()", default_timeout=120)
+    app.context["locale"] = language.replace("_", "-")
     for name, value in address.items():
-        app.query_params[name if name == "language" else f"translation_{name}"] = value
+        app.query_params[f"translation_{name}"] = value
     return checked(app.run())
 
 
@@ -64,7 +65,8 @@ def words(app: AppTest) -> str:
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("method", ["greedy", "beam", "sampled"])
 def test_opens(language: str, view: str, method: str) -> None:
-    opened(language=language, view=view, method=method)
+    title = {"en": "Translation", "zh_CN": "翻译"}[language]
+    assert f"<h1>{title}</h1>" in words(opened(language=language, view=view, method=method))
 
 
 def test_the_sentence_that_everybody_knows() -> None:
@@ -151,7 +153,8 @@ def test_another_sentence_forgets_what_was_prescribed() -> None:
 
 @pytest.mark.parametrize(
     "sentence",
-    ["😀😀😀", "مرحبا بالعالم", "<script>alert(1)</script> <b>gras</b>", "猫", "chat " * 190, "\u202eenvers", "▁ </s> <pad>", "'"],
+    ["😀😀😀", "مرحبا بالعالم", "<script>alert(1)</script> <b>gras</b>", "猫", "chat " * 190]
+    + ["\u202eenvers", "▁ </s> <pad>", "'"],
 )
 def test_odd_sentences_get_an_answer(sentence: str) -> None:
     app = opened(sentence=sentence)
