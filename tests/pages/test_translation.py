@@ -153,8 +153,16 @@ def test_another_sentence_forgets_what_was_prescribed() -> None:
 
 @pytest.mark.parametrize(
     "sentence",
-    ["😀😀😀", "مرحبا بالعالم", "<script>alert(1)</script> <b>gras</b>", "猫", "chat " * 190]
-    + ["\u202eenvers", "▁ </s> <pad>", "'"],
+    [
+        "😀😀😀",
+        "مرحبا بالعالم",
+        "<script>alert(1)</script> <b>gras</b>",
+        "猫",
+        "chat " * 190,
+        "\u202eenvers",
+        "▁ </s> <pad>",
+        "'",
+    ],
 )
 def test_odd_sentences_get_an_answer(sentence: str) -> None:
     app = opened(sentence=sentence)
