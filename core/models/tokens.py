@@ -20,7 +20,8 @@ def load_tokenizer(settings: Settings, path: Path) -> PreTrainedTokenizerFast:
     raw = read_json(path)
     config = settings.config
     try:
-        tokenizer = Tokenizer.from_file(str(path))
+        # Written and read again, as transformers does to copy it: a file may survive the first reading only.
+        tokenizer = Tokenizer.from_str(Tokenizer.from_file(str(path)).to_str())
     except Exception as error:  # the library raises no narrower type, for whatever is wrong with a file
         if type(error) is not Exception:
             raise

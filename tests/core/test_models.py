@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 from transformers import MarianMTModel, PreTrainedModel, PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
 
 from core import models
+from core.decoding import translate
 from core.models import ModelError, ModelProblem, Task
 from core.models.facts import Norm, Positions, read_facts
 from tests import tiny
@@ -94,6 +95,19 @@ def test_a_loaded_network_generates_what_the_saved_one_does(
     said = [n.generate(input_ids=ids, max_new_tokens=12, num_beams=3) for n in (network, loaded)]
     assert torch.equal(*said)
     assert loaded.generation_config.decoder_start_token_id == 0
+
+
+@pytest.mark.parametrize("num_beams", [1, 3])
+def test_the_whole_path_from_a_folder_to_a_translation(
+    num_beams: int, network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, folder: Path
+) -> None:
+    model = models.load(str(folder))
+    for text in TEXTS:
+        ids = tokenizer(text, return_tensors="pt").input_ids
+        said = network.generate(input_ids=ids, max_new_tokens=9, num_beams=num_beams)[0].tolist()
+        trace = translate(model, text, num_beams=num_beams, max_new_tokens=9)
+        assert [trace.start_id, *trace.token_ids] == said
+        assert trace.text == tokenizer.decode(said, skip_special_tokens=True)
 
 
 def test_the_embedding_is_one_tensor_under_all_its_names(folder: Path) -> None:
@@ -341,4 +355,4 @@ def test_importing_the_package_is_quick_and_loading_is_quiet(folder: Path) -> No
 
 def test_the_package_has_no_other_attributes() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'Tranlsator'"):
-        _ = models.Tranlsator  # type: ignore[attr-defined]
+        _ = models.Tranlsator

@@ -340,7 +340,7 @@ def test_a_damaged_cache_is_noticed_and_healed(stand: Stand) -> None:
 
 
 def test_too_little_space_is_noticed_before_anything_is_fetched(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**12, 10**12 - 5, 5))  # type: ignore[attr-defined]
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**12, 10**12 - 5, 5))
     fail(stand, ModelProblem.NO_SPACE, rf"needs {stand.entry.size_bytes:,} more bytes on disk; 5 are free")
     assert stand.behaviour.requests == []
 
