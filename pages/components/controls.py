@@ -37,6 +37,7 @@ class Panel:
     def __init__(self, page: str) -> None:
         self._page = page
         self._defaults: dict[str, Any] = {}
+        self._values: dict[str, Any] = {}  # what the controls returned
         self._bounds: dict[str, tuple[float, float]] = {}
         self._refusals: list[str] = []
         self._container = st.sidebar.container(key=f"{page}_panel", gap="small")
@@ -71,9 +72,9 @@ class Panel:
             return low
         if key in st.session_state:
             wanted = st.session_state[key] + (step if st.session_state.pop(_next(key), False) else 0)
-            st.session_state[key] = min(max(wanted, low), high)  # the bounds may have moved since
+            st.session_state[key] = _nearest(wanted, low, high, step)  # the bounds may have moved since
         found = st.slider(label, low, high, default, step, key=key, help=help, format=format, bind="query-params")
-        value = found if found == high else _on_a_step(found, low, high, step)
+        value = self._values[name] = _nearest(found, low, high, step)
         if asked is not None and not _same_number(asked, value):
             self._refuse(label, asked, value)
         return value
@@ -107,12 +108,13 @@ class Panel:
         st.session_state[widget] = st.session_state[key]
         _draw_choice(label, options, key, widget, help, on_change, in_a_list=narrow or not _fits(options))
         chosen: str = st.session_state[key]
+        self._values[name] = chosen
         write_address(key, chosen, default)
         return chosen
 
     def toggle(self, name: str, label: str, *, default: bool, help: str | None = None) -> bool:
         key, asked = self._begin(name, default)
-        value = st.toggle(label, default, key=key, help=help, bind="query-params")
+        value = self._values[name] = st.toggle(label, default, key=key, help=help, bind="query-params")
         if asked is not None and asked.lower() != str(value).lower():
             self._refuse(label, asked, _("on") if value else _("off"))
         return value
@@ -134,7 +136,8 @@ class Panel:
         )
         if asked is not None and len(asked) > max_chars:
             self._refuse(label, asked, found[:max_chars])
-        return _visible(found[:max_chars])
+        value = self._values[name] = _visible(found[:max_chars])
+        return value
 
     def hidden(self, name: str, label: str, *, default: str, pattern: str) -> str:
         """A value without a widget, set by a click in a plot (`put`) and kept like all others; it matches `pattern`."""
@@ -144,6 +147,7 @@ class Panel:
             asked = None
         st.session_state.setdefault(key, default if asked is None else asked)
         value: str = st.session_state[key]
+        self._values[name] = value
         write_address(key, value, default)
         return value
 
@@ -160,15 +164,17 @@ class Panel:
         presets: label → what it sets; every other control goes back to its default.
         play: the name of a slider that Play moves on, step by step.
         """
+        defaults = st.session_state.setdefault(self._own("defaults"), {})  # also of controls that are not drawn now
+        defaults.update(self._defaults)
         if self._refusals:
-            st.session_state[self._own("refused")] = (self._refusals, self._values())
+            st.session_state[self._own("refused")] = (self._refusals, self._values)
         if presets:
             with st.container(horizontal=True, gap="small", key=self._own("presets")):
                 for label, values in presets.items():
-                    everything = {**self._defaults, **values}
+                    everything = {**defaults, **values}
                     st.button(label, on_click=self._apply, args=(everything,), type="tertiary", icon=":material/bolt:")
         with st.container(horizontal=True, gap="small", key=self._own("actions")):
-            st.button(_("Reset"), key=self._own("reset"), on_click=self._apply, args=(dict(self._defaults),))
+            st.button(_("Reset"), key=self._own("reset"), on_click=self._apply, args=(dict(defaults),))
             with st.popover(_("Share")):
                 st.write(_("This address opens the page as you see it now:"))
                 st.code(address(), language=None, wrap_lines=True)
@@ -217,7 +223,7 @@ class Panel:
     def refused(self) -> list[str]:
         """What the address asked for in vain, as sentences; forgotten once a control has moved."""
         complaints, values = st.session_state.get(self._own("refused"), ([], None))
-        if values != self._values():
+        if values != self._values:
             st.session_state.pop(self._own("refused"), None)
             return []
         return list(complaints)
@@ -239,9 +245,6 @@ class Panel:
     def _own(self, name: str) -> str:
         """A key for what is not a parameter and never in the address."""
         return f"{self._page}.{name}"
-
-    def _values(self) -> dict[str, Any]:
-        return {name: st.session_state.get(self._key(name)) for name in self._defaults}
 
 
 def choose_everywhere(name: str, label: str, options: Mapping[str, str], *, default: str) -> None:
@@ -322,8 +325,10 @@ def _visible(text: str) -> str:
     return "".join(c for c in spaced if c.isprintable() or c.isspace() or c in JOINERS)
 
 
-def _on_a_step(value: Number, low: Number, high: Number, step: Number) -> Number:
-    """The nearest step: an address may hold a value between two."""
+def _nearest(value: Number, low: Number, high: Number, step: Number) -> Number:
+    """The nearest number that the slider can stand at: an address may hold one between two steps."""
+    if value <= low or value >= high:
+        return low if value <= low else high
     decimals = max(len(f"{x:.10f}".rstrip("0").partition(".")[2]) for x in (low, step))
     return type(low)(min(high, round(low + round((value - low) / step) * step, decimals)))
 

@@ -218,6 +218,14 @@ def test_what_the_address_asks_for_in_vain(start: Start, name: str, asked: str |
     assert shown(at)["refused"] == []
 
 
+def test_between_two_steps_the_slider_itself_moves_to_the_nearer(start: Start) -> None:
+    at = start(app, {"masks_query": "3"})
+    at.run()
+    assert at.slider(key="masks_query").value == shown(at)["query"] == 4
+    at.slider(key="masks_query").set_value(6).run()
+    assert shown(at) == changed(query=6)
+
+
 def test_every_refusal_is_named(start: Start) -> None:
     at = start(app, {"masks_query": "99", "masks_kind": "?", "masks_scaled": "?", "masks_scale": "0.4"})
     assert [sentence.split(" = ")[0].split()[-1] for sentence in shown(at)["refused"]] == ["Query", "Kind", "Scaled"]
@@ -289,6 +297,28 @@ def test_reset_restores_every_default(start: Start) -> None:
     press(at, "masks.reset")
     assert shown(at) == changed()
     assert at.query_params == {}
+
+
+def conditional() -> None:
+    """The second control belongs to one choice of the first."""
+    import streamlit as st
+
+    from pages.components.controls import Panel
+
+    with Panel("p") as panel:
+        method = panel.choice("method", "Method", {"greedy": "Greedy", "beam": "Beam"}, default="greedy")
+        beams = panel.slider("beams", "Beams", 2, 8, default=4, step=1) if method == "beam" else None
+        panel.finish(presets={"Tree": {"method": "beam"}})
+    st.json({"method": method, "beams": beams})
+
+
+@pytest.mark.parametrize("key", ["p.reset", "Tree"])
+def test_controls_that_are_not_drawn_are_reset_too(start: Start, key: str) -> None:
+    at = start(conditional, {"p_method": "beam", "p_beams": "8"})
+    at.segmented_control(key="p_method.en").set_value("greedy").run()
+    next(button for button in at.button if key in (button.key, button.label)).click().run()
+    at.segmented_control(key="p_method.en").set_value("beam").run()
+    assert shown(at) == {"method": "beam", "beams": 4}
 
 
 def test_reset_forgets_what_was_refused(start: Start) -> None:
@@ -474,11 +504,16 @@ def test_a_chinese_address_is_the_english_one(start: Start) -> None:
 # ------------------------------------------------------------------------------------------------------ pure functions
 
 
+@pytest.mark.parametrize(("value", "found"), [(-9, 0), (0, 0), (5, 4), (8, 8), (9, 9), (99, 9)])
+def test_the_end_of_a_slider_need_not_be_a_step(value: float, found: int) -> None:
+    assert controls._nearest(value, 0, 9, 4) == found
+
+
 @given(low=st.integers(-9, 9), step=st.integers(1, 5), steps=st.integers(1, 20), data=st.data())
 def test_the_nearest_whole_step(low: int, step: int, steps: int, data: st.DataObject) -> None:
     high = low + step * steps
     value = data.draw(st.integers(low, high))
-    found = controls._on_a_step(value, low, high, step)
+    found = controls._nearest(value, low, high, step)
     assert isinstance(found, int)
     assert (found - low) % step == 0
     assert low <= found <= high
@@ -490,10 +525,10 @@ def test_the_nearest_whole_step(low: int, step: int, steps: int, data: st.DataOb
 )
 def test_steps_of_fractions_are_the_numbers_that_people_write(low: float, high: float, step: float) -> None:
     written = [round(low + i * step, 2) for i in range(round((high - low) / step) + 1)]
-    assert [controls._on_a_step(low + i * step, low, high, step) for i in range(len(written))] == written
+    assert [controls._nearest(low + i * step, low, high, step) for i in range(len(written))] == written
     for one, other in itertools.pairwise(written):
-        assert controls._on_a_step(one + 0.4 * step, low, high, step) == one
-        assert controls._on_a_step(one + 0.6 * step, low, high, step) == other
+        assert controls._nearest(one + 0.4 * step, low, high, step) == one
+        assert controls._nearest(one + 0.6 * step, low, high, step) == other
 
 
 @pytest.mark.parametrize(
