@@ -4,6 +4,7 @@ Their weights are random, and scaled so that what they say is decided and varied
 sentences that end early, late or not at all. Sizes that mean different things differ, so that a swapped axis fails.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -61,6 +62,14 @@ SENTENCES = (
     "Il n'y a plus de lait dans le réfrigérateur.",
     "There is no more milk in the refrigerator.",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A network and its tokenizer, for functions that ask no more of a model."""
+
+    network: PreTrainedModel
+    tokenizer: PreTrainedTokenizerFast
 
 
 def tiny_tokenizer() -> PreTrainedTokenizerFast:
@@ -132,7 +141,12 @@ def tiny_marian(seed: int = 0) -> MarianMTModel:
     with torch.no_grad():
         for name, parameter in network.named_parameters():
             if parameter.ndim == 2 and "embed_positions" not in name:
-                gain = 1.2 if "q_proj" in name or "k_proj" in name else 1.0 if "shared" in name else 0.6
+                if "q_proj" in name or "k_proj" in name:
+                    gain = 1.2
+                elif "shared" in name or "encoder_attn" in name:  # what is said depends on the source
+                    gain = 1.0
+                else:
+                    gain = 0.6
                 parameter.normal_(0.0, gain / parameter.shape[1] ** 0.5, generator=generator)
         last_norm = network.model.decoder.layers[-1].final_layer_norm
         last_norm.weight.normal_(0.0, 3.0, generator=generator)  # else tied embeddings say the same word for ever

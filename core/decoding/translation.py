@@ -52,8 +52,8 @@ def translate(
     sampling, generator: draw every token, with this generator, instead of taking the most probable.
 
     Returns: the trace; one without steps for text without tokens.
-    Raises: ValueError if an argument breaks its rule, text has more tokens than the network has positions, or the network
-        keeps no attention weights or gives NaN.
+    Raises: ValueError if an argument breaks its rule, if text has more tokens than the network has positions, or if the
+        network keeps no attention weights or gives NaN.
     """
     rules = Rules.of(model.network)
     prefix = until_end(forced_prefix or (), rules)
