@@ -156,9 +156,8 @@ def test_format_fills_every_placeholder(path: Path) -> None:
             case ast.Call(
                 func=ast.Attribute(value=ast.Call(func=ast.Name(id=function)) as message, attr="format"), keywords=given
             ) if function in tool.ARGUMENTS:
-                wanted = {
-                    field for text in message.args[: tool.ARGUMENTS[function]] for field, *_ in fields(text.value)
-                }  # type: ignore[attr-defined]
+                originals = [ast.literal_eval(text) for text in message.args[: tool.ARGUMENTS[function]]]
+                wanted = {field for text in originals for field, *_ in fields(text)}
                 assert {keyword.arg for keyword in given} == wanted, f"line {node.lineno}"
 
 
