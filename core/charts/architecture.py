@@ -137,7 +137,7 @@ def transformer_map(
             layer=layers,
             params=[alt.TopLevelSelectionParameter(name="block", select=select, views=["linked"])],
             width=width or "container",
-            height=_HEIGHT * style.scale,
+            height=style.px(_HEIGHT),
         ),
         style,
     )
@@ -245,6 +245,7 @@ def _boxes(style: Style, written: Mapping[str, str], boxes: Sequence[_Box], *, c
         text=alt.ExprRef("datum.label + '  ↗'" if clickable else "datum.label"),
         fill=alt.ExprRef(f"datum.id == 'whole' ? '{style.on_primary}' : '{style.text}'") if clickable else style.muted,
         fontWeight=600 if clickable else "normal",
+        fontSize=alt.ExprRef(f"(datum.id == 'whole' ? 1.25 : 1.05) * {style.font_size}"),
     )
     return [rect, text]
 

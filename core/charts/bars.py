@@ -121,7 +121,7 @@ def candidates(
             layer=layers,
             params=[_click("candidate", "rank", "candidates")],
             width=width or "container",
-            height=22 * count * style.scale if height is None else height,
+            height=style.px(height or 22 * count),
             title=title or alt.Undefined,
         ),
         style,
@@ -210,7 +210,7 @@ def attention_bars(
         column_area.encode(x=x, y=alt.value(0), y2=alt.value("height")),
         data.transform_filter("datum.attend == 0")
         .mark_text(text="╱", fill=style.hatch, fontSize=style.font_size)
-        .encode(x=x, y=alt.value(height / 2)),
+        .encode(x=x, y=alt.value(style.px(height) / 2)),
         data.mark_bar(fill=style.primary).encode(x=x, y=y, y2=alt.datum(0)),
     ]
     if before:
@@ -234,7 +234,7 @@ def attention_bars(
             layer=layers,
             params=[_click("key", "k", "bars"), tokens.label_table("key_tokens", keys)],
             width=width or "container",
-            height=height,
+            height=style.px(height),
             title=title or alt.Undefined,
         ),
         style,

@@ -72,7 +72,8 @@ def heatmap(
     Datasets: "cells" (q, k: int16; value: float32; attend, nonce: int8) and "mark" (q: int16), from
     :func:`heatmap_data`.
     Selection: "cell", with fields q, k and nonce.
-    Without ``width`` it fills its container; the labels are then set for a grid of ``expected_width`` pixels.
+    Without ``width`` it fills its container; the labels are then set for a grid of ``expected_width`` pixels. The
+    grid's ``height`` is that at the normal type size; by default it follows from the number of rows.
     Raises: ValueError if there are no tokens, or more than LIMIT, on a side.
     """
     grid = _grid(style, queries, keys, words, width, height, expected_width, clickable)
@@ -159,9 +160,9 @@ def panels_data(
     return {"cells": cells, "mark": mark}
 
 
-def default_height(style: Style, rows: int) -> int:
-    """Height of a grid, in pixels, when none is given: rows as high as 28 px, smaller when there are many."""
-    return round(max(min(28 * rows, 400), 9 * rows) * style.scale)
+def _default_height(rows: int) -> int:
+    """Rows as high as 28 px, smaller when there are many."""
+    return max(min(28 * rows, 400), 9 * rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,7 @@ def _grid(
     for name, count in (("queries", len(queries)), ("keys", len(keys))):
         if not 1 <= count <= LIMIT:
             raise ValueError(f"{name} ({count}) must be between 1 and {LIMIT}")
-    height = height or default_height(style, len(queries))
+    height = style.px(height or _default_height(len(queries)))
     bands = max(len(keys), _FEWEST_BANDS)
     column, row = (width or expected_width) / bands, height / len(queries)
     return _Grid(style, queries, keys, words or Words(), width, height, column, row, bands, clickable)

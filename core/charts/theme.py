@@ -46,6 +46,10 @@ class Style:
     categorical: tuple[str, ...]  # colour-blind safe, for at most six series
     font: str = FONT
 
+    def px(self, length: float) -> int:
+        """A length that grows with the type, given as at the normal size: the height of a chart."""
+        return round(length * self.scale)
+
     @property
     def font_size(self) -> float:
         """Size of labels and axis titles, in pixels."""

@@ -106,7 +106,7 @@ def beam_tree(
         alt.LayerChart(
             layer=[tree, *_legend(style, words)],
             width=width or "container",
-            height=height,
+            height=style.px(height),
             title=title or alt.Undefined,
         ),
         style,
@@ -172,7 +172,8 @@ def _shown(style: Style, num_steps: int) -> list[alt.CalculateTransform]:
         "ended": f"datum.fate == {_FINISHED} || datum.fate == {_OUTSCORED}",
         "named": f"datum.step > 0 && (datum.on_winner || (datum.ended ? {rows['token, square and score']} : "
         f"datum.fate == {_DROPPED} ? {rows['token']} : !datum.narrow))",
-        "scored": f"datum.step > 0 && ((datum.on_winner && datum.ended) || ({rows['token and score']}))",
+        "scored": f"datum.step > 0 && ((datum.on_winner && datum.ended) || "
+        f"((datum.ended || datum.step_width > {5 * size}) && {rows['token and score']}))",
     }
     return [alt.CalculateTransform(**{"as": name, "calculate": formula}) for name, formula in formulas.items()]
 

@@ -214,3 +214,10 @@ def test_panels_read_columns_by_name() -> None:
     svg = to_svg(panels(LIGHT, list("ab"), list("xyz"), THREE).to_dict(), frames, LIGHT)
     assert svg.count(">1.00<") == 2  # masked cells show no number
     assert isinstance(frames["cells"], pd.DataFrame)
+
+
+def test_heights_grow_with_the_type() -> None:
+    normal, projector = (heatmap(look, list("abc"), ["k"], height=100) for look in (LIGHT, style("light", "projector")))
+    assert (normal.to_dict()["height"], projector.to_dict()["height"]) == (100, 135)
+    assert heatmap(LIGHT, ["q"] * 3, ["k"]).to_dict()["height"] == 84
+    assert heatmap(LIGHT, ["q"] * 64, ["k"]).to_dict()["height"] == 576
