@@ -124,7 +124,7 @@ def _family(raw: Mapping[str, Any]) -> Family:
 
 
 def _chosen(family: Family, raw: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of config.json that both families call by a name of their own, each within its bounds."""
+    """The settings that decide what the network computes, by the names of config.json, each within its bounds."""
     chosen: dict[str, Any] = {"attn_implementation": "eager"}
     for key in SIZES[family]:
         if raw.get(key) is not None or key not in DEFAULTED:

@@ -165,7 +165,8 @@ def _read(path: Path, names: Iterable[str]) -> dict[str, Tensor]:
     tensors = {}
     with safe_open(path, "pt") as file:
         for name in names:
-            tensors[name] = file.get_tensor(name).to(torch.float32)
+            # A copy: the tensor itself may be a window on the file, and the file may change.
+            tensors[name] = file.get_tensor(name).to(torch.float32, copy=True)
             if name != BIAS and not tensors[name].isfinite().all():  # −inf as a bias forbids a token
                 raise ModelError(ModelProblem.DAMAGED, f"{name} in {FILE} holds values that are not numbers.")
     return tensors

@@ -34,6 +34,7 @@ class Behaviour:
     lengths: bool = True  # is the length announced?
     redirect: bool = False  # to another path, as the hub does with large files
     requests: list[tuple[str, str | None]] = field(default_factory=list)  # path, Range
+    sent: int = 0  # bytes of bodies that a client took
 
 
 def handler(behaviour: Behaviour) -> type[BaseHTTPRequestHandler]:
@@ -61,6 +62,7 @@ def handler(behaviour: Behaviour) -> type[BaseHTTPRequestHandler]:
             with contextlib.suppress(ConnectionError):  # the client may have left
                 for at in range(0, len(body), 4096):
                     self.wfile.write(body[at : at + 4096])
+                    behaviour.sent += len(body[at : at + 4096])
             self.close_connection = behaviour.break_after is not None or not behaviour.lengths
 
         def answer(self, status: int, headers: dict[str, str]) -> None:
@@ -250,6 +252,18 @@ def test_a_server_that_knows_no_ranges_starts_again(stand: Stand) -> None:
     assert models.load("t5-small", hub=stand.hub).facts.d_model == 26
 
 
+def test_a_connection_that_brings_less_and_less_is_given_up(stand: Stand) -> None:
+    """Without ranges every attempt starts again: one that brings less than the one before must not go on for ever."""
+    stand.behaviour.ranges = False
+
+    def break_elsewhere(*_: int) -> None:
+        stand.behaviour.break_after = 50_000 if len(stand.behaviour.requests) % 2 else 30_000
+
+    with pytest.raises(ModelError) as caught:
+        fetch(stand, break_elsewhere, cancelled=lambda: len(stand.behaviour.requests) > 20)
+    assert caught.value.reason is ModelProblem.NO_NETWORK
+
+
 def test_a_connection_that_breaks_at_once(stand: Stand) -> None:
     stand.behaviour.break_after = 0
     fail(stand, ModelProblem.NO_NETWORK, "cannot be reached, or the connection broke off")
@@ -317,8 +331,9 @@ def test_another_content_of_the_same_length(stand: Stand, contents: dict[str, by
 
 def test_a_file_without_end(stand: Stand, contents: dict[str, bytes]) -> None:
     stand.behaviour.lengths = False
-    change(stand, "config.json", contents["config.json"] + b" " * 10_000_000)
+    change(stand, "config.json", contents["config.json"] + b" " * 60_000_000)
     fail(stand, ModelProblem.WRONG_FILE, "sent another config.json")
+    assert stand.behaviour.sent < 50_000_000  # some of it waits in the connection's buffers
 
 
 def test_a_damaged_cache_is_noticed_and_healed(stand: Stand) -> None:
