@@ -46,7 +46,7 @@ def test_series_differ_in_symbol_as_well_as_in_colour(theme: str) -> None:
     look = style(theme)  # type: ignore[arg-type]
     point = marks_of("point", spec(*names, look=look))["encoding"]
     assert point["shape"]["scale"] == {"domain": [0, 1, 2], "range": list(SHAPES[:3])}
-    assert point["fill"]["scale"] == {"domain": [0, 1, 2], "range": list(look.categorical[:3])}
+    assert point["color"]["scale"] == {"domain": [0, 1, 2], "range": list(look.categorical[:3])}
     svg = to_svg(spec(*names, look=look), curves_data([[1, 2]] * 3, [[1, 2], [2, 3], [3, 4]]), look)
     assert all(svg.count(f">{name}<") == 1 for name in names)  # one legend for colour and symbol
 

@@ -1,0 +1,168 @@
+"""Curves: how one quantity goes with another, one line per series, on linear or logarithmic axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from core.charts import tokens
+from core.charts.theme import Style, themed
+
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+"""A symbol for each series, so that lines are told apart without their colours."""
+
+_DECADE = "abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-6"
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One axis: what it says, linear or logarithmic, and its range (that of the data if None).
+
+    ticks: where the axis is labelled; Vega chooses if None. format: of its numbers, as d3 writes it; "~g" says 0.001,
+    20 and 1e-7.
+    """
+
+    title: str
+    log: bool = False
+    domain: tuple[float, float] | None = None
+    ticks: tuple[float, ...] | None = None
+    format: str = "~g"
+
+    def scale(self) -> alt.Scale:
+        return alt.Scale(
+            type="log" if self.log else "linear",
+            domain=alt.Undefined if self.domain is None else list(self.domain),
+            zero=False,
+            nice=self.domain is None and not self.log,  # whole decades would leave much of a log axis empty
+            padding=10 if self.domain is None and self.log else alt.Undefined,
+            clamp=self.domain is not None,
+        )
+
+    def drawn(self, *, grid: bool) -> alt.Axis:
+        ticks: dict[str, Any] = {"tickCount": 5} if self.ticks is None else {"values": list(self.ticks)}
+        if self.log:  # Vega draws a line for 1, 2, 3, … 9, 10, 20: those between the decades step back
+            ticks["gridOpacity"] = {"condition": {"test": _DECADE, "value": 1}, "value": 0.2}
+        return alt.Axis(title=self.title, format=self.format, grid=grid, labelOverlap=True, labelFlush=False, **ticks)
+
+
+def curves(
+    style: Style,
+    series: Sequence[str],
+    *,
+    x: Axis,
+    y: Axis,
+    band: bool = False,
+    symbols: bool = True,
+    title: str | None = None,
+    width: int | None = None,
+    height: int = 220,
+) -> alt.LayerChart:
+    """A line with symbols for every series, in the order of ``series``; a legend on top says which is which.
+
+    band: shade from ``low`` to ``high``, as for the range of several seeds.
+    symbols: False draws the symbols at the end of each line only, for curves with very many points.
+    Datasets: "curves" (s: int8; x, y, low, high: float32; end: int8) and "marks" (x: float32; a dashed vertical line
+    each), from :func:`curves_data`. What a logarithmic axis cannot show, zero and below, is left out.
+    Without ``width`` it fills its container.
+    Raises: ValueError if there are no series, or more than there are symbols.
+    """
+    if not 1 <= len(series) <= len(SHAPES):
+        raise ValueError(f"series ({len(series)} names) must hold from 1 to {len(SHAPES)} names")
+    numbers = list(range(len(series)))
+    colour = alt.Scale(domain=numbers, range=list(style.categorical[: len(series)]))
+    legend = alt.Legend(
+        title=None,
+        orient="top",
+        direction="horizontal",
+        columns=len(series),
+        labelExpr="series_names[datum.value]",
+        labelFont=style.font,
+        labelFontSize=style.font_size,
+        labelColor=style.text,
+        labelLimit=0,
+        symbolSize=70 * style.scale,
+        symbolOpacity=1,
+        columnPadding=14 * style.scale,
+        offset=4,
+    )
+    which = alt.Color("s:N", scale=colour, legend=legend)
+    shape = alt.Shape("s:N", scale=alt.Scale(domain=numbers, range=list(SHAPES[: len(series)])), legend=legend)
+    across = alt.X("x:Q", scale=x.scale(), axis=x.drawn(grid=False))
+    up = alt.Y("y:Q", scale=y.scale(), axis=y.drawn(grid=True))
+    tooltip = {
+        "·": "series_names[datum.s]",
+        x.title: "format(datum.x, '.4~g')",
+        y.title: "format(datum.y, '.4~g')"
+        + (" + '  (' + format(datum.low, '.3~g') + ' – ' + format(datum.high, '.3~g') + ')'" if band else ""),
+    }
+    possible = [f"datum.{name} > 0" for name, axis in (("x", x), ("y", y)) if axis.log]
+    every = alt.Chart(alt.NamedData("curves"))
+    data = every.transform_filter(" && ".join(possible)) if possible else every
+    layers: list[alt.Chart] = []
+    if band:
+        shaded = data.transform_filter("datum.low > 0") if y.log else data
+        area = shaded.mark_area(opacity=0.16)
+        layers.append(area.encode(x=across, y=alt.Y("low:Q"), y2="high:Q", color=which))
+    layers.append(data.mark_line(strokeWidth=2 * style.scale, clip=True).encode(x=across, y=up, color=which))
+    dots = data if symbols else data.transform_filter("datum.end == 1")
+    mark = dots.mark_point(
+        filled=True, size=46 * style.scale, opacity=1, stroke=style.background, strokeWidth=0.8 * style.scale,
+        tooltip=alt.expr(tokens.record(tooltip)),
+    )  # fmt: skip
+    layers.append(mark.encode(x=across, y=up, color=which, shape=shape))
+    rule = alt.Chart(alt.NamedData("marks")).mark_rule(stroke=style.accent, strokeDash=[4, 3], strokeWidth=style.scale)
+    layers.append(rule.encode(x=across))
+    return themed(
+        alt.LayerChart(
+            layer=layers,
+            params=[tokens.label_table("series_names", series)],
+            width=width or "container",
+            height=style.px(height),
+            title=title or alt.Undefined,
+        ),
+        style,
+    )
+
+
+def curves_data(
+    x: Sequence[npt.ArrayLike],
+    y: Sequence[npt.ArrayLike],
+    *,
+    low: Sequence[npt.ArrayLike] | None = None,
+    high: Sequence[npt.ArrayLike] | None = None,
+    marks: Sequence[float] = (),
+) -> dict[str, pd.DataFrame]:
+    """The data of :func:`curves`: for every series its x and y; NaN and infinity are left out.
+
+    marks: where vertical lines stand. Without ``low`` and ``high`` the band has no width.
+    Raises: ValueError if the shapes of a series differ, or the numbers of series.
+    """
+    low, high = y if low is None else low, y if high is None else high
+    if not len(x) == len(y) == len(low) == len(high):
+        raise ValueError(f"x ({len(x)} series), y ({len(y)}), low ({len(low)}) and high ({len(high)}) must be as many")
+    frames = [_one(number, *parts) for number, parts in enumerate(zip(x, y, low, high, strict=True))]
+    empty = _one(0, [], [], [], [])  # no series at all still has columns
+    return {
+        "curves": pd.concat(frames, ignore_index=True) if frames else empty,
+        "marks": pd.DataFrame({"x": np.asarray(marks, np.float32)}),
+    }
+
+
+def _one(number: int, *parts: npt.ArrayLike) -> pd.DataFrame:
+    columns = [np.asarray(part, dtype=np.float32) for part in parts]
+    if columns[0].ndim != 1 or len({column.shape for column in columns}) > 1:
+        shapes = ", ".join(str(column.shape) for column in columns)
+        raise ValueError(f"x, y, low and high of series {number} ({shapes}) must be of one shape (points,)")
+    finite = np.isfinite(columns[0]) & np.isfinite(columns[1])
+    count = int(finite.sum())
+    frame = pd.DataFrame({"s": np.full(count, number, np.int8)})
+    for name, column in zip(("x", "y", "low", "high"), columns, strict=True):
+        frame[name] = column[finite]
+    frame["end"] = (np.arange(count) == count - 1).astype(np.int8)
+    return frame
