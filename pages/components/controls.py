@@ -28,6 +28,7 @@ Number = TypeVar("Number", int, float)
 PLAY_SECONDS = 0.9
 LONGEST_QUOTE = 40  # characters of a refused value that are shown
 JOINERS = "\u200c\u200d"
+TEXT_LINE, TEXT_MARGIN = 24, 20  # pixels: of a line of a text with several, and around them
 FEW = 4  # so many short options stand side by side; more go into a list
 
 
@@ -126,17 +127,20 @@ class Panel:
         *,
         default: str,
         max_chars: int,
+        lines: int = 1,
         help: str | None = None,
         on_change: Callable[[], None] | None = None,
     ) -> str:
-        """A line of at most max_chars characters, without control characters."""
+        """A text of at most max_chars characters, without control characters; it may hold line breaks if lines > 1.
+
+        lines: how many lines are seen without scrolling.
+        """
         key, asked = self._begin(name, default)
-        found = st.text_input(
-            label, default, max_chars=max_chars, key=key, help=help, on_change=on_change, bind="query-params"
-        )
+        found = _draw_text(label, default, lines, max_chars, key, help, on_change)[:max_chars]
         if asked is not None and len(asked) > max_chars:
-            self._refuse(label, asked, found[:max_chars])
-        value = self._values[name] = _visible(found[:max_chars])
+            self._refuse(label, asked, found)
+        kept = (_visible(line) for line in re.split(r"\r\n|\r|\n", found)) if lines > 1 else [_visible(found)]
+        value = self._values[name] = "\n".join(kept)
         return value
 
     def hidden(self, name: str, label: str, *, default: str, pattern: str) -> str:
@@ -278,6 +282,31 @@ def address() -> str:
     """The address that reproduces what is on the screen."""
     query = urllib.parse.urlencode(st.query_params.to_dict())
     return (st.context.url or "").partition("?")[0] + (f"?{query}" if query else "")
+
+
+def _draw_text(
+    label: str,
+    default: str,
+    lines: int,
+    max_chars: int,
+    key: str,
+    help: str | None,
+    on_change: Callable[[], None] | None,
+) -> str:
+    if lines == 1:
+        return st.text_input(
+            label, default, max_chars=max_chars, key=key, help=help, on_change=on_change, bind="query-params"
+        )
+    return st.text_area(
+        label,
+        default,
+        height=TEXT_MARGIN + TEXT_LINE * lines,
+        max_chars=max_chars,
+        key=key,
+        help=help,
+        on_change=on_change,
+        bind="query-params",
+    )
 
 
 def _draw_choice(

@@ -55,6 +55,20 @@ def changed(**values: object) -> dict[str, Any]:
     return {**DEFAULTS, **values, "refused": []}
 
 
+def lines_app() -> None:
+    """A text of several lines."""
+    import streamlit as st
+
+    from pages.components.controls import Panel
+    from pages.components.words import heading
+
+    with Panel("masks") as panel:
+        text = panel.text("sentences", "Sentences", default="Hello world\nI love AI", max_chars=30, lines=2)
+        panel.finish()
+    heading("Masks", "Who may look at whom?", panel)
+    st.json({"text": text, "refused": panel.refused})
+
+
 def preset(at: AppTest) -> AppTest:
     next(button for button in at.button if button.label == "Look ahead").click().run()
     assert not at.exception
@@ -101,6 +115,22 @@ def test_many_options_stand_in_a_list(start: Start, value: str) -> None:
     at.selectbox(key="masks_layer.en").set_value(value).run()
     assert shown(at) == changed(layer=value)
     assert at.query_params == ({} if value == "3" else {"masks_layer": value})
+
+
+def test_a_text_of_several_lines_keeps_them(start: Start) -> None:
+    at = start(lines_app)
+    assert shown(at) == {"text": "Hello world\nI love AI", "refused": []}
+    at.text_area(key="masks_sentences").set_value("a\x00\tb\r\nc\rd\ne").run()
+    assert shown(at) == {"text": "a b\nc\nd\ne", "refused": []}
+    press(at, "masks.reset")
+    assert shown(at)["text"] == "Hello world\nI love AI"
+
+
+def test_a_text_of_several_lines_comes_from_the_address(start: Start) -> None:
+    assert shown(start(lines_app, {"masks_sentences": "one\ntwo"})) == {"text": "one\ntwo", "refused": []}
+    at = start(lines_app, {"masks_sentences": "x\n" * 16})
+    assert len(shown(at)["text"]) <= 30
+    assert len(shown(at)["refused"]) == 1
 
 
 def test_toggle(start: Start) -> None:
