@@ -27,7 +27,10 @@ class Node:
 
     def line(self) -> "list[Node]":
         """Return this hypothesis after all its ancestors."""
-        return [*(self.parent.line() if self.parent else ()), self]
+        nodes = [self]
+        while (parent := nodes[-1].parent) is not None:
+            nodes.append(parent)
+        return nodes[::-1]
 
 
 def beam_search(

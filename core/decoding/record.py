@@ -40,7 +40,7 @@ def record(
         encoder_attention=decoder.encoder_attention,
         steps=tuple(step(tokenizer, m, hypotheses[i] if hypotheses else ()) for i, m in enumerate(moves)),
         search=hypotheses,
-        winner=tuple(numbers[node] for node in winner.line()) if winner else (),
+        winner=tuple(numbers[node] for node in winner.line()) if winner is not None else (),
     )
 
 
@@ -85,7 +85,7 @@ def step(tokenizer: PreTrainedTokenizerFast, move: Move, beams: tuple[Hypothesis
 def hypothesis(tokenizer: PreTrainedTokenizerFast, node: Node, numbers: dict[Node, int]) -> Hypothesis:
     return Hypothesis(
         number=numbers[node],
-        parent=numbers[node.parent] if node.parent else None,
+        parent=None if node.parent is None else numbers[node.parent],
         token_id=node.move.token_id,
         token=names(tokenizer, [node.move.token_id])[0],
         log_probability=node.log_probability,

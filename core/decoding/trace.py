@@ -50,9 +50,7 @@ class Step:
     """How one token of the finished sentence came about."""
 
     decoder_input: tuple[int, ...]  # ids that the decoder has read, the start token first
-    candidates: tuple[
-        Candidate, ...
-    ]  # the 20 most probable next tokens, best first; then `chosen` if it is not among them
+    candidates: tuple[Candidate, ...]  # the 20 most probable next tokens, best first; `chosen` after them if need be
     chosen: Candidate  # what the finished sentence says here
     rank: int  # place of `chosen` among all tokens, 1 = most probable
     forced: bool  # `chosen` was prescribed: by a forced prefix or by a reference

@@ -9,7 +9,7 @@ from tests.reference import generated
 from tests.tiny import Model
 
 SENTENCES = french_sentences(200)
-MAX_NEW_TOKENS = 24
+MAX_NEW_TOKENS = 16
 
 
 @pytest.fixture(scope="module")
