@@ -33,7 +33,7 @@ def load_folder(folder: str) -> TranslationModel:
     for name in REQUIRED:
         if name not in files:
             raise _lacking(name, path)
-    return load_files(path.name, files)
+    return load_files(folder, files)
 
 
 def load_files(name: str, files: Mapping[str, Path], tasks: tuple[Task, ...] | None = None) -> TranslationModel:

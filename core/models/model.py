@@ -16,7 +16,7 @@ class TranslationModel:
     attention written out (`eager`), so that its weights can be asked for.
     """
 
-    name: str
+    name: str  # what it was loaded by: of the catalogue, or the full path of its folder
     network: PreTrainedModel
     tokenizer: PreTrainedTokenizerFast
     facts: ModelFacts
