@@ -63,7 +63,7 @@ class Server:
 
     def __enter__(self) -> Self:
         self._port = _free_port()
-        self._log = tempfile.TemporaryFile("w+", encoding="utf-8")
+        self._log = tempfile.NamedTemporaryFile(suffix=".log")
         options = {
             "server.port": self._port,
             "server.address": "127.0.0.1",
@@ -98,9 +98,7 @@ class Server:
 
     def log(self) -> str:
         """All that the server has said so far."""
-        with open(self._log.fileno(), encoding="utf-8", closefd=False) as log:
-            log.seek(0)
-            return log.read()
+        return Path(self._log.name).read_text(encoding="utf-8")
 
     def memory(self) -> float | None:
         """Megabytes of resident memory, where the system tells (Linux)."""

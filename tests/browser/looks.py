@@ -1,0 +1,65 @@
+"""What the browser tests look at and touch, named once."""
+
+import re
+
+from playwright.sync_api import Locator, Page
+
+from tools.browser import CHART, SLIDER, settle
+
+MAIN = '[data-testid="stMain"]'
+SIDEBAR = '[data-testid="stSidebar"]'
+CHOICES = ".st-key-frame_choices"  # language and text size
+RESET = f'{SIDEBAR} [class*="-reset"] button'
+SHARE = f'{SIDEBAR} [data-testid="stPopoverButton"]'
+ADDRESS = '[data-testid="stPopoverBody"] [data-testid="stCode"] code'
+REFUSED = f"{MAIN} .atlas-refused"
+ERRORS = f'{MAIN} :is([data-testid="stException"], [data-testid="stAlertContentError"])'
+
+
+def title(page: Page) -> str:
+    return page.locator(f"{MAIN} h1").first.inner_text()
+
+
+def query(page: Page) -> str:
+    return page.url.partition("?")[2]
+
+
+def sliders(page: Page) -> dict[str, Locator]:
+    """The sliders that can be moved, by key."""
+    thumbs = page.locator(f"{SIDEBAR} {SLIDER} input[type=range]:enabled").all()
+    return {
+        thumb.evaluate(r"input => /st-key-(\w+)/.exec(input.closest('[class*=st-key-]').className)[1]"): thumb
+        for thumb in thumbs
+    }
+
+
+def step(page: Page, thumb: Locator) -> None:
+    """Move a slider by one step: up, or down where it is at its end."""
+    at_end = thumb.evaluate("input => Number(input.value) >= Number(input.max)")
+    thumb.press("ArrowLeft" if at_end else "ArrowRight")
+    settle(page)
+
+
+def pictures(page: Page) -> list[str]:
+    """What every chart shows, as texts that differ where the pictures do."""
+    read = "charts => charts.map(c => c.querySelector('canvas')?.toDataURL() ?? c.querySelector('svg').outerHTML)"
+    return [re.sub(r"\b(clip|gradient_)\d+", r"\1", picture) for picture in page.locator(CHART).evaluate_all(read)]
+
+
+def choose(page: Page, place: str, label: str) -> None:
+    """Choose one of the options that stand side by side in this place."""
+    page.locator(place).get_by_role("radio", name=label, exact=True).click()
+    settle(page)
+
+
+def press(page: Page, selector: str) -> None:
+    page.locator(selector).click()
+    settle(page)
+
+
+def shared_address(page: Page) -> str:
+    """What the Share button offers."""
+    page.locator(SHARE).click()
+    address = page.locator(ADDRESS).inner_text()
+    page.keyboard.press("Escape")
+    return address

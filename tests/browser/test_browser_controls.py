@@ -1,0 +1,175 @@
+"""The controls of every page, as a person uses them: sliders, language, Reset, Share, and the browser's own buttons."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Open
+from tests.browser.looks import (
+    CHOICES,
+    REFUSED,
+    RESET,
+    choose,
+    pictures,
+    press,
+    query,
+    shared_address,
+    sliders,
+    step,
+    title,
+)
+from tools.browser import CHART, Server, page_paths, settle
+
+pytestmark = pytest.mark.browser
+
+PAGES = page_paths()
+FEWEST_PICTURES = 3  # while a slider is dragged from one end to the other
+NEVER_POSSIBLE = "nonsense"
+
+# Count the pictures of a chart: different ones, each after a frame.
+COUNT_PICTURES = """chart => {
+  window.seen = new Set();
+  const look = () => {
+    window.seen.add(document.querySelector(chart)?.querySelector('svg')?.outerHTML
+      ?? document.querySelector(chart)?.querySelector('canvas')?.toDataURL());
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
+def has_sliders(page: Page) -> bool:
+    return len(sliders(page)) > 0
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_slider_changes_address_and_chart(server: Server, open_page: Open, path: str) -> None:
+    page = open_page(server.url + path)
+    before, charts = pictures(page), []
+    for key, thumb in sliders(page).items():
+        step(page, thumb)
+        assert f"{key}={thumb.input_value()}" in query(page)
+        charts.append(pictures(page))
+    if before and charts:
+        assert any(after != before for after in charts)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_another_language_keeps_what_was_chosen(server: Server, open_page: Open, path: str) -> None:
+    page = open_page(server.url + path)
+    for thumb in sliders(page).values():
+        step(page, thumb)
+    asked, english, values = query(page), title(page), [thumb.input_value() for thumb in sliders(page).values()]
+
+    choose(page, CHOICES, "简体中文")
+
+    assert title(page) != english
+    assert [thumb.input_value() for thumb in sliders(page).values()] == values
+    assert set(query(page).split("&")) == {*filter(None, asked.split("&")), "language=zh_CN"}
+
+    choose(page, CHOICES, "English")
+
+    assert title(page) == english
+    assert set(query(page).split("&")) == set(asked.split("&"))
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_reset_clears_the_address(server: Server, open_page: Open, path: str) -> None:
+    page = open_page(server.url + path)
+    before = pictures(page)
+    for thumb in sliders(page).values():
+        step(page, thumb)
+    if page.locator(RESET).count():
+        press(page, RESET)
+    assert query(page) == ""
+    assert pictures(page) == before
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_bad_address_is_named(server: Server, open_page: Open, path: str) -> None:
+    for key in sliders(open_page(server.url + path)):
+        page = open_page(f"{server.url}{path}?{key}={NEVER_POSSIBLE}")
+        expect(page.locator(REFUSED)).to_contain_text(NEVER_POSSIBLE)
+        assert NEVER_POSSIBLE not in query(page)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_shared_address_opens_the_same_screen(server: Server, open_page: Open, path: str) -> None:
+    page = open_page(server.url + path)
+    known = sliders(page)
+    if not known:
+        return
+    for thumb in known.values():
+        step(page, thumb)
+    choose(page, CHOICES, "简体中文")
+
+    other = open_page(shared_address(page))
+
+    assert title(other) == title(page)
+    assert [thumb.input_value() for thumb in sliders(other).values()] == [
+        thumb.input_value() for thumb in sliders(page).values()
+    ]
+    assert pictures(other) == pictures(page)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_plots_follow_a_dragged_slider(server: Server, open_page: Open, path: str) -> None:
+    """New pictures come while the pointer is down; the last one is that of the value where it was released."""
+    page = open_page(server.url + path)
+    if not sliders(page) or not page.locator(CHART).count():
+        return
+    thumb = next(iter(sliders(page).values()))
+    track = thumb.locator("xpath=ancestor::*[@data-rac][2]").bounding_box()
+    knob = thumb.locator("xpath=ancestor::*[@data-rac][1]").bounding_box()
+    assert track is not None
+    assert knob is not None
+    y = knob["y"] + knob["height"] / 2
+    page.evaluate(COUNT_PICTURES, CHART)
+
+    page.mouse.move(knob["x"] + knob["width"] / 2, y)
+    page.mouse.down()
+    for count in range(1, FEWEST_PICTURES + 1):
+        page.mouse.move(track["x"] + track["width"] * count / FEWEST_PICTURES, y, steps=5)
+        page.wait_for_function("count => window.seen.size > count", arg=count)
+    page.mouse.up()
+    settle(page)
+
+    assert thumb.input_value() == thumb.get_attribute("max")
+    assert pictures(page) == pictures(open_page(page.url))
+
+
+@pytest.mark.parametrize("path", [path for path in PAGES if path != "/"])
+def test_menu_and_back_button(server: Server, open_page: Open, path: str) -> None:
+    page = open_page(server.url)
+    home = title(page)
+
+    follow(page, path)
+    there = title(page)
+    assert there != home
+    assert page.url == server.url + path
+    for thumb in sliders(page).values():
+        step(page, thumb)
+    asked = page.url
+
+    page.go_back()
+    settle(page)
+    assert title(page) == home
+
+    page.go_forward()
+    settle(page)
+    assert title(page) == there
+    assert page.url == asked
+
+
+def follow(page: Page, path: str) -> None:
+    """Open a page by the menu bar, where it stands by itself or in one of the sections."""
+    link = page.locator(f'a[href$="{path}"]:visible')
+    for section in page.get_by_test_id("stTopNavSection").all():
+        if link.count():
+            break
+        section.click()
+        page.get_by_role("menu").wait_for()
+    link.first.click()
+    page.wait_for_url(re.compile(re.escape(path)))
+    settle(page)
