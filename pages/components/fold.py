@@ -24,6 +24,8 @@ ICONS = {
     "reading": ":material/menu_book:",
 }
 
+Snippet = Callable[[], str]
+
 
 @dataclass(frozen=True, slots=True)
 class Formula:
@@ -49,18 +51,19 @@ def fold(
     formula: Callable[[], Sequence[Formula]],
     code: Sequence[Callable[..., Any]],
     plots: Sequence[Plot],
-    snippet: Callable[[], str],
+    snippet: Snippet | Mapping[str, Snippet],
     reading: Sequence[Source],
 ) -> None:
     """Draw the row of folded parts.
 
     code: the very functions that computed what is on screen.
-    snippet: a program in plain PyTorch that reproduces the numbers.
+    snippet: a program in plain PyTorch that reproduces the numbers, or one for each of several libraries by its name.
     """
+    snippets = {"PyTorch": snippet} if callable(snippet) else snippet
     parts: Mapping[str, tuple[str, Callable[[], None]]] = {
         "formula": (_("Formula"), lambda: _formulas(formula())),
         "code": (_("Code that ran"), lambda: _code(code)),
-        "downloads": (_("Take it along"), lambda: _downloads(page, plots, snippet)),
+        "downloads": (_("Take it along"), lambda: _downloads(page, plots, snippets)),
         "reading": (_("Read more"), lambda: _reading(reading)),
     }
     opened = st.pills(
@@ -94,7 +97,7 @@ def _code(functions: Sequence[Callable[..., Any]]) -> None:
         st.code(source, language="python")
 
 
-def _downloads(page: str, plots: Sequence[Plot], snippet: Callable[[], str]) -> None:
+def _downloads(page: str, plots: Sequence[Plot], snippets: Mapping[str, Snippet]) -> None:
     """The files are made when their button is pressed."""
     with st.container(horizontal=True):
         for plot in plots:
@@ -112,14 +115,16 @@ def _downloads(page: str, plots: Sequence[Plot], snippet: Callable[[], str]) -> 
                     key=f"{page}.{plot.key}.{ending}",
                     on_click="ignore",
                 )
-    st.download_button(
-        _("These numbers in plain PyTorch"),
-        snippet,
-        f"{page}.py",
-        "text/x-python",
-        key=f"{page}.snippet",
-        on_click="ignore",
-    )
+    with st.container(horizontal=True):
+        for library, snippet in snippets.items():
+            st.download_button(
+                _("These numbers in plain {library}").format(library=library),
+                snippet,
+                f"{page}.py" if len(snippets) == 1 else f"{page}_{library.lower()}.py",
+                "text/x-python",
+                key=f"{page}.{library}",
+                on_click="ignore",
+            )
 
 
 def _csv(frames: Mapping[str, Any]) -> bytes:

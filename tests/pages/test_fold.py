@@ -134,3 +134,18 @@ def test_what_is_closed_again_computes_no_more(start: Start) -> None:
     at.run()
     assert calls == ["formula"]
     assert kinds(at) == set()
+
+
+def several(calls: list[str]) -> None:
+    from pages.components.fold import fold
+
+    snippets = {name: lambda name=name: calls.append(name) or "" for name in ("PyTorch", "NumPy")}
+    fold("masks", formula=lambda: [], code=[], plots=[], snippet=snippets, reading=[])
+
+
+def test_a_page_may_offer_a_program_for_each_library(start: Start) -> None:
+    calls: list[str] = []
+    at = opened(start(several, calls=calls), "downloads")
+    labels = [button.label for button in at.download_button]
+    assert labels == ["These numbers in plain PyTorch", "These numbers in plain NumPy"]
+    assert calls == []
