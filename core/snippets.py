@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from core.token_attention import D_MODEL
+
 TRANSLATION = '''"""One step of a translation in plain PyTorch and transformers."""
 
 import torch
@@ -51,4 +53,79 @@ def translation(
         said=list(said),
         step=step,
         length_penalty=length_penalty,
+    )
+
+
+MASKS = '''"""A masked attention map in plain PyTorch."""
+
+import math
+import zlib
+
+import torch
+
+QUERIES = {queries!r}  # the tokens that look
+KEYS = {keys!r}  # the tokens that are looked at; None: the same
+MAY_ATTEND = torch.tensor({attend_mask!r}, dtype=torch.bool)  # one row per query, one column per key
+SEED, SCORE_SCALE, D_MODEL = {seed}, {score_scale}, {d_model}
+FILL, DTYPE = {fill!r}, torch.{dtype}  # "inf", "1e9" or "guarded"
+
+
+def vectors(tokens):
+    """Equal tokens have equal vectors, (seq_len, d_model)."""
+    generators = [torch.Generator().manual_seed(zlib.crc32(f"{{SEED}}:{{token}}".encode())) for token in tokens]
+    return torch.stack([torch.randn(D_MODEL, generator=g, dtype=torch.float64) for g in generators])
+
+
+def attend(x, memory):
+    """Scores and the output under the mask, in float64; a row that permits nothing gives 0."""
+    scores = (x @ w_q) @ (memory @ w_k).T * SCORE_SCALE / math.sqrt(D_MODEL)
+    weights = scores.masked_fill(~MAY_ATTEND, -1e9).softmax(dim=-1) * MAY_ATTEND
+    return scores, weights @ (memory @ w_v)
+
+
+w_q, w_k, w_v = torch.randn(
+    3, D_MODEL, D_MODEL, generator=torch.Generator().manual_seed(SEED), dtype=torch.float64
+) / math.sqrt(D_MODEL)
+x = vectors(QUERIES)
+memory = x if KEYS is None else vectors(KEYS)
+
+scores = attend(x, memory)[0].to(DTYPE)
+fill = -1e9 if FILL == "1e9" else -math.inf  # float16 has no −1e9: the next line then raises
+weights = scores.masked_fill(~MAY_ATTEND, fill).softmax(dim=-1)
+if FILL == "guarded":
+    weights = torch.where(MAY_ATTEND, weights, 0.0)
+
+jacobian = torch.autograd.functional.jacobian(lambda m: attend(m if KEYS is None else x, m)[1], memory)
+reach = jacobian.square().sum(dim=(1, 3)).sqrt()  # how strongly output i depends on input j
+
+torch.set_printoptions(precision=4, sci_mode=False, linewidth=200)
+print("scores", scores, "weights", weights, "gradient", reach, sep="\\n")
+print("visible keys", MAY_ATTEND.sum(dim=-1).tolist(), "on average", float(MAY_ATTEND.sum(dim=-1).double().mean()))
+'''
+
+
+def masks(
+    *,
+    queries: Sequence[str],
+    keys: Sequence[str] | None,
+    attend_mask: Sequence[Sequence[int]],
+    seed: int,
+    score_scale: float,
+    fill: str,
+    dtype: str,
+) -> str:
+    """The masks page: scores, weights under the mask, gradient reach and visible context.
+
+    keys: the tokens that are looked at, if they are not the queries. attend_mask: 1 where a query may look.
+    fill: a `core.fill_values.Fill`. dtype: the name of a type of torch.
+    """
+    return MASKS.format(
+        queries=list(queries),
+        keys=None if keys is None else list(keys),
+        attend_mask=[list(row) for row in attend_mask],
+        seed=seed,
+        score_scale=score_scale,
+        d_model=D_MODEL,
+        fill=str(fill),
+        dtype=dtype,
     )

@@ -32,7 +32,7 @@ def token_vectors(tokens: Sequence[str], *, seed: int, d_model: int = D_MODEL) -
 
 
 def _generator(text: str) -> torch.Generator:
-    return torch.Generator().manual_seed(zlib.crc32(text.encode("utf-8", "surrogatepass")))
+    return torch.Generator().manual_seed(zlib.crc32(text.encode()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,53 @@
+"""Masks: which query may look at which key, and what happens to the rest."""
+
+import streamlit as st
+
+from pages.components import masks_claims, masks_controls, masks_fold, masks_views
+from pages.components.controls import Panel
+from pages.components.i18n import _
+from pages.components.masks_scene import scene
+from pages.components.words import claim_cards, heading
+
+VIEWS = {
+    "weights": masks_views.weights,
+    "reach": masks_views.reach,
+    "batch": masks_views.batch,
+    "teaching": masks_views.teaching,
+}
+PLAYED = {"weights": "query", "reach": "query", "batch": None, "teaching": "step"}
+
+
+def render() -> None:
+    with Panel("masks") as panel:
+        settings, said = masks_controls.controls(panel)
+        panel.finish(presets=_presets(), play=PLAYED[settings.view] if settings else None)
+
+    heading(_("Masks"), _("Who may look at whom, and what becomes of the attention that a mask forbids?"), panel)
+    for sentence in said:
+        st.info(sentence)
+    if settings is None:
+        return
+    shown = scene(settings)
+    plots = VIEWS[settings.view](panel, shown)
+    claim_cards(masks_claims.cards(shown))
+    masks_fold.draw(shown, plots)
+
+
+def _presets() -> dict[str, dict[str, object]]:
+    return {
+        _("A row that sees nothing"): {
+            "sentences": "The cat sat down",
+            "kind": "xlnet",
+            "order_by": "typed",
+            "query": 3,
+            "fill": "1e9",
+        },
+        _("−1e9 in float16"): {"fill": "1e9", "dtype": "float16"},
+        _("Padding in cross-attention"): {"kind": "cross", "view": "reach"},
+    }
+
+
+if __name__ == "__main__":  # a fresh server opened straight at this page
+    import streamlit_app
+
+    streamlit_app.main()
