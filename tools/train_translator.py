@@ -477,7 +477,7 @@ def main() -> None:
         return
     figures = measure(network, tokenizer, sentences.test)
     print(figures)
-    parameters = sum(p.numel() for p in network.parameters())
+    parameters = sum(p.numel() for n, p in network.named_parameters() if "embed_positions" not in n)
     export(network, tokenizer_file, model_card(recipe, progress.epoch, sentences, parameters, figures), ASSETS)
 
 

@@ -65,8 +65,10 @@ def place(model: TranslationModel) -> tuple[str, str | None]:
 
 def shorten(model: TranslationModel, text: str) -> str:
     """The text, cut behind its last token that the page has room for."""
-    encoded = model.tokenizer(text, truncation=True, max_length=LONGEST_SOURCE, return_offsets_mapping=True)
-    return text[: max((end for _start, end in encoded["offset_mapping"]), default=0)]
+    places = model.tokenizer(text, return_offsets_mapping=True)["offset_mapping"]
+    if len(places) <= LONGEST_SOURCE:
+        return text
+    return text[: places[LONGEST_SOURCE - 2][1]]  # the end token takes the last place
 
 
 def choose(panel: Panel) -> TranslationModel | None:
@@ -91,10 +93,13 @@ def choose(panel: Panel) -> TranslationModel | None:
         if not name:
             st.caption(_("Type the full path of the folder; until then the bundled model is used."))
             return _loaded(BUNDLED)
-    elif not models.is_available(name):
+    in_catalogue = name in models.CATALOGUE
+    model = _loaded(name) if models.is_available(name) or not in_catalogue or name == BUNDLED else None
+    if model is not None or name == BUNDLED:
+        return model
+    if in_catalogue:  # not here yet, or not whole
         _fetch(name)
-        return _loaded(BUNDLED)
-    return _loaded(name) or (_loaded(BUNDLED) if name != BUNDLED else None)
+    return _loaded(BUNDLED)
 
 
 def _loaded(name: str) -> TranslationModel | None:
