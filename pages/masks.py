@@ -2,17 +2,25 @@
 
 import streamlit as st
 
-from pages.components import masks_claims, masks_controls, masks_fold, masks_views
+from pages.components import (
+    masks_batch,
+    masks_claims,
+    masks_controls,
+    masks_fold,
+    masks_reach,
+    masks_teaching,
+    masks_weights,
+)
 from pages.components.controls import Panel
 from pages.components.i18n import _
 from pages.components.masks_scene import scene
 from pages.components.words import claim_cards, heading
 
 VIEWS = {
-    "weights": masks_views.weights,
-    "reach": masks_views.reach,
-    "batch": masks_views.batch,
-    "teaching": masks_views.teaching,
+    "weights": masks_weights.weights,
+    "reach": masks_reach.reach,
+    "batch": masks_batch.batch,
+    "teaching": masks_teaching.teaching,
 }
 PLAYED = {"weights": "query", "reach": "query", "batch": None, "teaching": "step"}
 
@@ -35,15 +43,15 @@ def render() -> None:
 
 def _presets() -> dict[str, dict[str, object]]:
     return {
-        _("A row that sees nothing"): {
+        _("An empty row"): {
             "sentences": "The cat sat down",
-            "kind": "xlnet",
+            "kind": "xlnet_query",
             "order_by": "typed",
             "query": 3,
             "fill": "1e9",
         },
         _("−1e9 in float16"): {"fill": "1e9", "dtype": "float16"},
-        _("Padding in cross-attention"): {"kind": "cross", "view": "reach"},
+        _("Two languages"): {"kind": "cross", "view": "reach"},
     }
 
 

@@ -92,7 +92,7 @@ def _context(scene: Scene) -> Claim:
 
 def _printed_code() -> Claim:
     refusal = run_printed_padding_mask()
-    said = _("torch refuses: “{reason}”.").format(reason=refusal) if refusal else _("It runs.")
+    said = _("torch refuses: “{reason}”.").format(reason=refusal.partition(":")[0]) if refusal else _("It runs.")
     return Claim(_("The printed function makes the printed padding mask."), runs_verdict(refusal), said)
 
 

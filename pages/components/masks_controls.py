@@ -15,7 +15,7 @@ from pages.components.i18n import _
 from pages.components.masks_scene import BOS, DTYPES, SCORE_SCALE, Settings
 
 SENTENCES = "The cat sat on the mat .\nWhen it rains the cat sleeps on the mat"
-SOURCES = "Le chat était assis sur le tapis .\nQuand il pleut le chat dort"
+SOURCES = "Le chat était sur le tapis .\nQuand il pleut le chat dort sur le tapis"
 TAUGHT = "我 爱 NLP"
 ORDER = "3 1 4 2"
 MOST_SENTENCES, MOST_TOKENS = 6, 20
@@ -58,7 +58,8 @@ def _kind(panel: Panel) -> str:
         "both": _("Padding and causal"),
         "window": _("Sliding window"),
         "prefix": _("Prefix"),
-        "xlnet": _("XLNet permutation"),
+        "xlnet_query": _("XLNet: query stream"),
+        "xlnet_content": _("XLNet: content stream"),
         "cross": _("Cross-attention"),
         "own": _("Your own: click cells"),
     }
@@ -110,10 +111,8 @@ def _of_kind(panel: Panel, kind: str, seq_len: int, said: list[str]) -> dict[str
         return {"left": before, "right": after}
     if kind == "prefix":
         return {"prefix_len": panel.slider("prefix", _("Prefix length"), 0, seq_len, default=min(3, seq_len), step=1)}
-    if kind == "xlnet":
-        streams = {"query": _("Query stream"), "content": _("Content stream")}
-        stream = panel.choice("stream", _("Stream"), streams, default="query")
-        return {"order": _order(panel, seq_len, said), "sees_itself": stream == "content"}
+    if kind.startswith("xlnet"):
+        return {"order": _order(panel, seq_len, said)}
     if kind == "own":
         closed = panel.hidden("closed", _("Closed cells"), default="", pattern=CLOSED)
         if closed:
@@ -125,10 +124,14 @@ def _of_kind(panel: Panel, kind: str, seq_len: int, said: list[str]) -> dict[str
 def _order(panel: Panel, seq_len: int, said: list[str]) -> tuple[int, ...]:
     """XLNet's order of prediction."""
     ways = {"shuffled": _("Shuffled"), "typed": _("Typed")}
-    if panel.choice("order_by", _("Order of prediction"), ways, default="shuffled") == "shuffled":
-        shuffle = panel.slider("shuffle", _("Shuffle"), 0, 99, default=0, step=1)
-        return shuffled_order(seq_len, torch.Generator().manual_seed(shuffle))
-    text = panel.text("order", _("Positions, counted from 1"), default=ORDER, max_chars=120)
+    left, right = st.columns(2)
+    with left:
+        way = panel.choice("order_by", _("Order of prediction"), ways, default="shuffled", narrow=True)
+    with right:
+        if way == "shuffled":
+            shuffle = panel.slider("shuffle", _("Shuffle"), 0, 99, default=0, step=1)
+            return shuffled_order(seq_len, torch.Generator().manual_seed(shuffle))
+        text = panel.text("order", _("Positions from 1"), default=ORDER, max_chars=120)
     try:
         return read_order(text, seq_len)
     except OrderError as error:
@@ -145,7 +148,15 @@ def _order(panel: Panel, seq_len: int, said: list[str]) -> tuple[int, ...]:
 def _layer(panel: Panel) -> dict[str, Any]:
     left, right = st.columns(2)
     with left:
-        scale = panel.slider("scale", _("Score scale"), 0.0, 5.0, default=SCORE_SCALE, step=0.1)
+        scale = panel.slider(
+            "scale",
+            _("Score scale"),
+            0.0,
+            5.0,
+            default=SCORE_SCALE,
+            step=0.1,
+            help=_("Scores come from seeded random vectors and projections, and are multiplied by this number."),
+        )
     with right:
         seed = panel.slider("seed", _("Seed"), 0, 99, default=0, step=1)
     return {"score_scale": scale, "seed": seed}

@@ -43,7 +43,6 @@ class Settings:
     right: int = 0
     prefix_len: int = 0
     order: tuple[int, ...] = ()
-    sees_itself: bool = False  # XLNet's content stream
     closed: str = ""
 
     @property
@@ -105,7 +104,8 @@ def attend_mask(settings: Settings) -> Tensor:
         "both": lambda: combine(causal_mask(seq_q), _padding(settings.batch, settings.sentence)),
         "window": lambda: sliding_window_mask(seq_q, left=settings.left, right=settings.right),
         "prefix": lambda: prefix_mask(seq_q, settings.prefix_len),
-        "xlnet": lambda: permutation_mask(settings.order, include_self=settings.sees_itself),
+        "xlnet_query": lambda: permutation_mask(settings.order),
+        "xlnet_content": lambda: permutation_mask(settings.order, include_self=True),
         "cross": lambda: _padding(settings.source, settings.sentence),
         "own": lambda: read_closed(settings.closed, seq_q, seq_k),
     }
@@ -120,7 +120,8 @@ def mask_makers(kind: str) -> tuple[Callable[..., Tensor], ...]:
         "both": (causal_mask, padding_mask, combine),
         "window": (sliding_window_mask,),
         "prefix": (prefix_mask,),
-        "xlnet": (permutation_mask,),
+        "xlnet_query": (permutation_mask,),
+        "xlnet_content": (permutation_mask,),
         "cross": (padding_mask,),
         "own": (read_closed,),
     }
