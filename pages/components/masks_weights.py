@@ -112,8 +112,8 @@ def _row_in_words(scene: Scene, before: Tensor, after: Tensor) -> Sequence[str]:
     taken = float(share_on(before.double(), ~scene.attend_mask)[query])
     sentences = [
         _(
-            "“{token}” may look at {visible} of {all} tokens; without a mask, {taken:.0%} of its attention would lie on "
-            "the others."
+            "“{token}” may look at {visible} of {all} tokens; without a mask, {taken:.0%} of its attention would lie "
+            "on the others."
         ).format(token=settings.queries[query], visible=int(permitted.sum()), all=len(settings.keys), taken=taken),
         _outcome(after[query].double(), permitted, settings.fill),
     ]
