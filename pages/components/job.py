@@ -1,14 +1,15 @@
 """Work that takes seconds: in the background, on demand, with progress and a Stop button.
 
-Streamlit ends a run at any click, so nothing long may happen in it. One worker per server does the work of everybody,
-one piece after the other: measurements must not disturb each other, nor a page that someone else is using.
+Streamlit ends a run at any click, so nothing long may happen in it. One worker per server measures for everybody, one
+piece after the other: measurements must not disturb each other, nor a page that someone else is using. Another one
+fetches, so that a slow network keeps nobody from measuring.
 """
 
+import queue
 import threading
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -22,36 +23,69 @@ Work = Callable[[Callable[[int, int], None], Callable[[], bool]], Any]
 
 @dataclass(slots=True, eq=False)
 class Job:
+    """A piece of work, from the click that asked for it to its result, or to the error that ended it."""
+
+    work: Work
     done: int = 0
     total: int = 1
+    started: bool = False
+    finished: threading.Event = field(default_factory=threading.Event)
     cancel: threading.Event = field(default_factory=threading.Event)
-    future: Future[Any] | None = None
-
-    def report(self, done: int, total: int) -> None:
-        self.done, self.total = done, total
+    result: Any = None
+    error: BaseException | None = None
 
     @property
     def running(self) -> bool:
-        return self.future is not None and not self.future.done()
+        """Under way, or waiting for its turn."""
+        return not self.finished.is_set()
 
     @property
-    def result(self) -> Any:
-        """What the work returned; None while it runs, and if it failed or was stopped."""
-        return None if self.running or self.error is not None or self.future is None else self.future.result()
+    def failed(self) -> bool:
+        """Ended by an error, and not because somebody stopped it."""
+        return self.error is not None and not self.cancel.is_set()
 
-    @property
-    def error(self) -> BaseException | None:
-        if self.future is None or self.running:
-            return None
-        return CancelledError() if self.future.cancelled() else self.future.exception()
+    def run(self) -> None:
+        if self.cancel.is_set():
+            return
+        self.started = True
+        try:
+            self.result = self.work(self._report, self.cancel.is_set)
+        except BaseException as error:  # whatever it is, it belongs to the page that asked, not to the worker
+            self.error = error
+        finally:
+            self.finished.set()
+
+    def stop(self) -> None:
+        self.cancel.set()
+        if not self.started:
+            self.finished.set()
+
+    def _report(self, done: int, total: int) -> None:
+        self.done, self.total = done, total
 
 
 @st.cache_resource(show_spinner=False)
-def _worker() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="job")
+def _queue(name: str) -> queue.Queue[Job]:
+    """The jobs that wait for this worker; it is a daemon, so that a server that stops need not wait for it."""
+    waiting: queue.Queue[Job] = queue.Queue()
+
+    def work() -> None:
+        while True:
+            waiting.get().run()
+
+    threading.Thread(target=work, name=name, daemon=True).start()
+    return waiting
 
 
-def job(key: str, label: str, work: Work, *, help: str | None = None, unit: int = 1) -> Job | None:
+def job(
+    key: str,
+    label: str,
+    work: Work,
+    *,
+    help: str | None = None,
+    unit: int = 1,
+    worker: Literal["measure", "fetch"] = "measure",
+) -> Job | None:
     """Draw the button that starts `work`, and its progress while it runs, counted in `unit`s.
 
     Returns: the job of this session, if any; a finished one has a result, or the error that ended it.
@@ -60,20 +94,14 @@ def job(key: str, label: str, work: Work, *, help: str | None = None, unit: int 
     running = current is not None and current.running
 
     def start() -> None:
-        new = Job()
-        new.future = _worker().submit(work, new.report, new.cancel.is_set)
+        new = Job(work)
         st.session_state[key] = new
-
-    def stop() -> None:
-        if current is not None:
-            current.cancel.set()
-            if current.future is not None:
-                current.future.cancel()
+        _queue(worker).put(new)
 
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.button(label, key=f"{key}.start", on_click=start, disabled=running, help=help, icon=":material/speed:")
-        if running:
-            st.button(_("Stop"), key=f"{key}.stop", on_click=stop)
+        if current is not None and running:
+            st.button(_("Stop"), key=f"{key}.stop", on_click=current.stop)
 
     @st.fragment(run_every=EVERY if running else None)
     def watch() -> None:
@@ -81,12 +109,8 @@ def job(key: str, label: str, work: Work, *, help: str | None = None, unit: int 
             return
         if not current.running:
             st.rerun()
-        waiting = current.future is not None and not current.future.running()
-        text = (
-            _("waiting for other work on this server")
-            if waiting
-            else f"{current.done // unit} / {current.total // unit}"
-        )
+        counted = f"{current.done // unit} / {current.total // unit}"
+        text = counted if current.started else _("waiting for other work on this server")
         st.progress(min(1.0, current.done / max(1, current.total)), text=text)
 
     watch()
