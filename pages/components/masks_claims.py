@@ -43,7 +43,7 @@ def _xlnet() -> Claim:
         ),
         row_verdict(measured),
         _("Computed: {measured}. It sees {before}, which come before it, and not itself (counted from 0).").format(
-            measured=_spaced(measured), before=_(", ").join(map(str, before))
+            measured=_spaced(measured), before=_spaced(before)
         ),
     )
 
