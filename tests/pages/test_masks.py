@@ -1,0 +1,335 @@
+"""The masks page: every control, in every language, and what people type into it."""
+
+import io
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.components import masks_controls
+
+LANGUAGES = ("en", "zh_CN")
+VIEWS = ("weights", "reach", "batch", "teaching")
+KINDS = ("padding", "causal", "both", "window", "prefix", "xlnet_query", "xlnet_content", "cross", "own")
+
+
+def opened(*, language: str = "en", **address: str) -> AppTest:
+    """The page as it opens at this address in a browser of this language, which must be without errors."""
+    app = AppTest.from_string("from pages import masks; masks.render()", default_timeout=120)
+    app.context["locale"] = language.replace("_", "-")
+    for name, value in address.items():
+        app.query_params[f"masks_{name}"] = value
+    return checked(app.run())
+
+
+def checked(app: AppTest) -> AppTest:
+    assert not app.exception, app.exception[0].message
+    return app
+
+
+def charts(app: AppTest) -> dict[str, pd.DataFrame]:
+    """Every dataset of every chart, by its chart's place and its name."""
+    return {
+        f"{place} {dataset.name}": pa.ipc.open_stream(io.BytesIO(dataset.data.data)).read_pandas()
+        for place, chart in enumerate(app.get("vega_lite_chart"))
+        for dataset in chart.proto.datasets
+    }
+
+
+def specs(app: AppTest) -> list[dict[str, Any]]:
+    return [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+
+
+def grid(app: AppTest, column: str, chart: int = 0) -> np.ndarray[Any, Any]:
+    """One column of a heatmap as a matrix."""
+    cells = charts(app)[f"{chart} cells"]
+    matrix: np.ndarray[Any, Any] = cells.pivot(index="q", columns="k", values=column).to_numpy()
+    return matrix
+
+
+def words(app: AppTest) -> str:
+    return " ".join(element.proto.body for element in app.get("html"))
+
+
+def verdicts(app: AppTest) -> list[str]:
+    return re.findall(r'atlas-claim (\w+)"', words(app))
+
+
+def different(one: dict[str, pd.DataFrame], other: dict[str, pd.DataFrame]) -> bool:
+    return one.keys() != other.keys() or any(not one[name].equals(other[name]) for name in one)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("view", VIEWS)
+def test_opens(language: str, view: str) -> None:
+    app = opened(language=language, view=view)
+    assert f"<h1>{ {'en': 'Masks', 'zh_CN': '掩码'}[language] }</h1>" in words(app)
+    assert charts(app)
+    assert len(verdicts(app)) == 7
+
+
+@pytest.mark.parametrize("view", ["weights", "reach"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_opens(kind: str, view: str) -> None:
+    assert charts(opened(kind=kind, view=view))
+
+
+def test_no_two_kinds_are_the_same() -> None:
+    sentence = "a b c d\na b c d e f"
+    drawn = [grid(opened(kind=kind, sentences=sentence, sources="x y\nx y z"), "mask") for kind in KINDS]
+    assert len({mask.tobytes() + bytes(mask.shape) for mask in drawn}) == len(KINDS)
+
+
+@pytest.mark.parametrize(
+    ("control", "values", "address"),
+    [
+        ("query", ("1", "9"), {}),
+        ("sentence", ("1", "2"), {}),
+        ("scale", ("0.0", "5.0"), {}),
+        ("seed", ("0", "99"), {}),
+        ("sentences", ("a b c", "d e"), {}),
+        ("sources", ("a b c\nd", "e f\ng"), {"kind": "cross"}),
+        ("left", ("0", "20"), {"kind": "window"}),
+        ("right", ("0", "20"), {"kind": "window"}),
+        ("prefix", ("0", "7"), {"kind": "prefix"}),
+        ("shuffle", ("0", "99"), {"kind": "xlnet_query"}),
+        ("order_by", ("shuffled", "typed"), {"kind": "xlnet_query"}),
+        ("order", ("3 1 4 2", "2 1"), {"kind": "xlnet_query", "order_by": "typed"}),
+        ("closed", ("", "1-2"), {"kind": "own"}),
+        ("fill", ("inf", "1e9"), {"kind": "xlnet_query"}),
+        ("fill", ("inf", "guarded"), {"kind": "xlnet_query"}),
+        ("dtype", ("float32", "float16"), {}),
+        ("dtype", ("float16", "bfloat16"), {}),
+        ("query", ("1", "9"), {"view": "reach"}),
+        ("scale", ("0.0", "5.0"), {"view": "reach"}),
+        ("seed", ("0", "99"), {"view": "reach"}),
+        ("sentence", ("1", "2"), {"view": "batch"}),
+        ("sources", ("a b c\nd", "e f\ng"), {"view": "batch"}),
+        ("taught", ("我 爱 NLP", "I love NLP !"), {"view": "teaching"}),
+        ("step", ("1", "4"), {"view": "teaching"}),
+        ("scale", ("0.0", "5.0"), {"view": "teaching"}),
+        ("seed", ("0", "99"), {"view": "teaching"}),
+    ],
+)
+def test_every_control_changes_a_plot(control: str, values: tuple[str, str], address: dict[str, str]) -> None:
+    one, other = (charts(opened(**(address | {control: value}))) for value in values)
+    assert different(one, other)
+
+
+# ------------------------------------------------------------------------------------------------ what really happens
+
+
+EMPTY = {"kind": "xlnet_query", "order_by": "typed", "order": "3 1 4 2", "sentences": "The cat sat down", "query": "3"}
+
+
+def test_the_order_of_the_texts() -> None:
+    mask = grid(opened(**EMPTY), "mask")
+    assert mask.tolist() == [[0, 0, 1, 0], [1, 0, 1, 1], [0, 0, 0, 0], [1, 0, 1, 0]]
+
+
+def test_an_empty_row_is_nan_with_minus_infinity() -> None:
+    app = opened(**EMPTY, fill="inf")
+    assert np.isnan(grid(app, "weights")[2]).all()
+    assert grid(app, "seen")[2].tolist() == [1, 1, 1, 1]  # drawn as what it is, not as masked
+    assert "NaN" in words(app)
+
+
+def test_an_empty_row_attends_to_the_forbidden_with_minus_1e9() -> None:
+    app = opened(**EMPTY, fill="1e9")
+    assert grid(app, "weights")[2].tolist() == [0.25] * 4
+    assert charts(app)["1 bars"]["attend"].tolist() == [1] * 4
+    assert "each forbidden key gets 0.250" in words(app)
+
+
+def test_an_empty_row_is_zero_when_guarded() -> None:
+    app = opened(**EMPTY)
+    assert grid(app, "weights")[2].tolist() == [0.0] * 4
+    assert grid(app, "seen")[2].tolist() == [0] * 4
+
+
+def test_float16_refuses_minus_1e9() -> None:
+    app = opened(fill="1e9", dtype="float16")
+    assert "float16" in app.error[0].value
+    assert "overflow" in app.code[0].value
+    assert "weights" not in charts(app)["0 cells"]
+    assert len(specs(app)[0]["hconcat"]) == 2
+
+
+def test_weights_sum_to_one_and_lie_where_they_may() -> None:
+    app = opened()
+    weights, mask = grid(app, "weights"), grid(app, "mask").astype(bool)
+    np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-6)
+    assert (weights[~mask] == 0).all()
+
+
+def test_gradients_are_hatched_where_they_are_exactly_zero() -> None:
+    attend = grid(opened(view="reach", kind="causal"), "attend", chart=1)
+    assert np.array_equal(attend, np.tri(9, dtype=np.int8))
+    itself = grid(opened(view="reach", kind="xlnet_query", order_by="typed", order="1"), "attend", chart=1)
+    assert np.diag(itself).tolist() == [0, 0, 1, 1, 1, 1, 1]  # through the query, though the mask forbids it
+
+
+def test_mean_context() -> None:
+    contexts = charts(opened(view="reach", kind="causal", sentences="a b c d e f g h i j"))
+    assert contexts["0 contexts"]["count"].tolist() == list(range(1, 11))
+    assert contexts["0 mean"]["count"].tolist() == [5.5]
+
+
+def test_the_answer_lies_in_view_without_the_mask_only() -> None:
+    app = opened(view="teaching")
+    cells = charts(app)["0 cells"]
+    answer = cells[(cells["q"] == 1) & (cells["k"] == 2)].iloc[0]
+    assert answer["open"] > 0
+    assert answer["causal"] == 0
+    assert "“我” it must say “爱”" in words(app)
+    assert "&lt;eos&gt;" in words(app)
+
+
+def test_a_batch_has_three_masks() -> None:
+    app = opened(view="batch", sentences="a b c\nd", sources="x\ny z")
+    masks = [grid(app, "attend", chart) for chart in range(3)]
+    assert [mask.tolist() for mask in masks] == [
+        [[1, 0], [1, 0]],
+        [[1, 0, 0], [1, 1, 0], [1, 1, 1]],
+        [[1, 0]] * 3,
+    ]
+    assert "(2, 1, 3, 3)" in words(app)
+
+
+def test_claims_follow_what_is_on_screen() -> None:
+    gradient, fills, context, no_mask = verdicts(opened())[:4]
+    assert (gradient, fills, context, no_mask) == ("only_if", "only_if", "does_not_hold", "only_if")
+    assert verdicts(opened())[4:] == ["does_not_hold"] * 3
+    single = verdicts(opened(sentences="The cat sat", kind="causal"))
+    assert (single[0], single[3]) == ("holds", "undecided")
+    assert verdicts(opened(sentences="The cat sat", kind="own"))[0] == "undecided"
+
+
+# --------------------------------------------------------------------------------------------------------- your own
+
+
+def click(app: AppTest, row: int, column: int) -> AppTest:
+    """As a click on a cell does it: the mask of one's own is kept as text."""
+    from core.written_masks import read_closed, write_closed
+
+    mask = read_closed(app.session_state["masks_closed"], 7, 7)
+    mask[row, column] = ~mask[row, column]
+    app.session_state["masks_closed"] = write_closed(mask)
+    return checked(app.run())
+
+
+def test_cells_are_closed_and_opened_again() -> None:
+    app = click(opened(kind="own"), 2, 5)
+    mask = grid(app, "mask")
+    assert (mask == 0).sum() == 1
+    assert mask[2, 5] == 0
+    assert app.query_params["masks_closed"] == "0-0-20-0-0-0-0"
+    assert grid(click(app, 2, 5), "mask").all()
+
+
+def test_all_cells_are_opened() -> None:
+    app = opened(kind="own", closed="7f-1")
+    next(button for button in app.button if button.icon == ":material/undo:").click()
+    assert grid(checked(app.run()), "mask").all()
+
+
+# ------------------------------------------------------------------------------------------------------ bad input
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [("1 1", "twice"), ("1 9", "1 to 7"), ("one", "not a whole number"), ("0 1", "1 to 7")],
+)
+def test_a_bad_order_is_explained_and_the_order_of_reading_used(order: str, said: str) -> None:
+    app = opened(kind="xlnet_query", order_by="typed", order=order)
+    assert said in app.info[0].value
+    assert grid(app, "mask").tolist() == np.tri(7, k=-1, dtype=np.int8).tolist()
+
+
+@pytest.mark.parametrize("view", ["weights", "reach", "batch"])
+@pytest.mark.parametrize("sentences", ["", "   \n\t\n", "\u200b"])
+def test_nothing_to_look_at(sentences: str, view: str) -> None:
+    app = opened(sentences=sentences, view=view)
+    assert not charts(app)
+    assert app.info
+
+
+def test_nothing_to_teach() -> None:
+    app = opened(view="teaching", taught=" ")
+    assert not charts(app)
+    assert app.info
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        "word",
+        "word " * 200,
+        "مرحبا بالعالم\nשלום",
+        "<script>alert(1)</script>\n'); alert(1)",
+        "银行很大\n我今天去银行取钱",
+        "a\n" * 20,
+        "{x} \\frac 😀",
+    ],
+)
+@pytest.mark.parametrize("view", ["weights", "reach", "batch"])
+def test_odd_sentences_get_an_answer(sentences: str, view: str) -> None:
+    app = opened(sentences=sentences[:600], view=view)
+    assert charts(app)
+    assert "<script>" not in words(app)
+
+
+def test_what_is_too_long_is_cut_and_said() -> None:
+    app = opened(sentences="word " * 100)
+    assert f"{masks_controls.MOST_TOKENS} tokens" in app.info[0].value
+    assert grid(app, "mask").shape == (20, 20)
+
+
+def test_sentences_without_a_partner_are_left_out_and_said() -> None:
+    app = opened(kind="cross", sentences="a\nb c\nd", sources="x y\nz")
+    assert "3 sentences and 2 source sentences" in app.info[0].value
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        {"query": "99"},
+        {"sentence": "0"},
+        {"kind": "none"},
+        {"view": "<b>"},
+        {"fill": "0"},
+        {"dtype": "float8"},
+        {"scale": "nan"},
+        {"closed": "xyz", "kind": "own"},
+        {"closed": "1" * 300, "kind": "own"},
+        {"prefix": "-1", "kind": "prefix"},
+    ],
+)
+def test_an_impossible_address_falls_back_and_says_so(address: dict[str, str]) -> None:
+    assert "atlas-refused" in words(opened(**address))
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_presets(number: int) -> None:
+    app = opened()
+    [button for button in app.button if button.icon == ":material/bolt:"][number].click()
+    app = checked(app.run())
+    assert charts(app)
+    assert different(charts(opened()), charts(app))
+
+
+@pytest.mark.parametrize("part", ["formula", "code", "downloads", "reading"])
+@pytest.mark.parametrize(
+    "address",
+    [{}, {"view": "reach"}, {"view": "teaching"}, EMPTY, {"fill": "1e9", "dtype": "float16"}, {"kind": "cross"}],
+)
+def test_folded_parts(part: str, address: dict[str, str]) -> None:
+    app = opened(**address)
+    app.session_state["masks.fold.en"] = part
+    app = checked(app.run())
+    assert {"formula": app.get("latex"), "code": app.code}.get(part, True)
