@@ -22,6 +22,7 @@ VIEWS = {
     "batch": masks_batch.batch,
     "teaching": masks_teaching.teaching,
 }
+FOUR_WORDS = "The cat sat down"
 PLAYED = {"weights": "query", "reach": "query", "batch": None, "teaching": "step"}
 
 
@@ -44,7 +45,7 @@ def render() -> None:
 def _presets() -> dict[str, dict[str, object]]:
     return {
         _("An empty row"): {
-            "sentences": "The cat sat down",
+            "sentences": FOUR_WORDS,
             "kind": "xlnet_query",
             "order_by": "typed",
             "query": 3,

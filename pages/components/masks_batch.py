@@ -51,7 +51,9 @@ def batch(panel: Panel, scene: Scene) -> Sequence[Plot]:
             "Encoder and cross-attention hide the padding of the source, the decoder's self-attention that of the "
             "target and whatever comes later."
         ),
-        _("Hidden in this batch: {encoder:.0%}, {decoder:.0%} and {cross:.0%} of all cells.").format(**hidden),
+        _("Hidden in this batch: {encoder:.0%}, {decoder:.0%} and {cross:.0%} of all cells.").format(
+            encoder=hidden["encoder"], decoder=hidden["decoder"], cross=hidden["cross"]
+        ),
     )
     return plots
 

@@ -55,7 +55,7 @@ def row_bars(scene: Scene, before: Tensor, after: Tensor | None) -> Plot:
             axis=_("weight"), key=_("key"), weight=_("after"), before=_("before"), masked=_("masked")
         ),
         title=title.format(token=token),
-        height=110,
+        height=140,
         expected_width=600,
     )
 
