@@ -1,5 +1,9 @@
 """What every test starts from."""
 
-import torch
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # for threads that torch has not met; it is read when torch is loaded
+
+import torch  # noqa: E402
 
 torch.set_num_threads(1)  # tiny tensors: threads would only get in each other's way
