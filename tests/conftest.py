@@ -4,6 +4,6 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # for threads that torch has not met; it is read when torch is loaded
 
-import torch  # noqa: E402
+import torch
 
 torch.set_num_threads(1)  # tiny tensors: threads would only get in each other's way

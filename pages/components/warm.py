@@ -1,6 +1,7 @@
 """Heavy libraries are imported in the background, so that the first page appears at once."""
 
 import gc
+import os
 import threading
 
 import streamlit as st
@@ -16,12 +17,17 @@ def start() -> threading.Event:
     done = threading.Event()
 
     def load() -> None:
-        import torch
-        from transformers import MarianMTModel, T5ForConditionalGeneration  # noqa: F401  (imported for its side effect)
+        try:
+            # A thread that has not asked torch for its number of threads yet, as each new session's has not, takes all
+            # cores for a product of matrices, whatever set_num_threads said: on a busy server 70 s instead of 0.6 s.
+            os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when torch is loaded
+            import torch
+            from transformers import MarianMTModel, T5ForConditionalGeneration  # noqa: F401  (for its side effect)
 
-        torch.set_num_threads(1)  # many small computations at once share the cores better than one that takes them all
-        freeze()
-        done.set()
+            torch.set_num_threads(1)  # many small computations at once share the cores better than one that takes all
+            freeze()
+        finally:
+            done.set()  # should an import fail, the page that needs it says so
 
     threading.Thread(target=load, name="warm", daemon=True).start()
     return done
