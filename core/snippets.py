@@ -38,6 +38,19 @@ for token, weight in zip(tokenizer.convert_ids_to_tokens(source[0]), cross_atten
 '''
 
 
+QUALITY = '''"""BLEU and chrF of the translations on the page, with sacrebleu."""
+
+from sacrebleu import corpus_bleu, corpus_chrf
+
+TRANSLATIONS = {translations!r}
+REFERENCES = {references!r}
+
+bleu = corpus_bleu(TRANSLATIONS, [REFERENCES]).score
+chrf = corpus_chrf(TRANSLATIONS, [REFERENCES]).score
+print(f"BLEU {{bleu:.1f}}, chrF {{chrf:.1f}}")
+'''
+
+
 def translation(
     *, folder: str, revision: str | None, text: str, said: Sequence[int], step: int, length_penalty: float
 ) -> str:
@@ -129,3 +142,8 @@ def masks(
         fill=str(fill),
         dtype=dtype,
     )
+
+
+def quality(*, translations: Sequence[str], references: Sequence[str]) -> str:
+    """The quality view of the translation page: what its metrics make of the translations."""
+    return QUALITY.format(translations=list(translations), references=list(references))

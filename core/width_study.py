@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from core.models import TranslationModel
 
 WIDTHS = (1, 2, 4, 8)
+COMPARED = 4  # the width that is held against greedy decoding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,8 +24,8 @@ class WidthStudy:
     length_penalty: float
     runs: Mapping[int, QualityRun]  # by width
     intervals: Mapping[Metric, tuple[Interval, ...]]  # in the order of the widths
-    gain: Mapping[Metric, Interval]  # quality with 4 beams - quality of greedy decoding
-    by_log_probability: SearchCount  # 4 beams against greedy: sums of log-probabilities
+    gain: Mapping[Metric, Interval]  # quality with the compared width - quality of greedy decoding
+    by_log_probability: SearchCount  # the compared width against greedy: sums of log-probabilities
     by_score: SearchCount  # the same with scores normalised for length
 
 
@@ -35,7 +36,7 @@ def study_widths(
     length_penalty: float,
     generator: torch.Generator,
     widths: Sequence[int] = WIDTHS,
-    compared: int = 4,
+    compared: int = COMPARED,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> WidthStudy:

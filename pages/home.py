@@ -26,7 +26,8 @@ MAP = "home.map"
 
 def render() -> None:
     heading(_("Attention Atlas"), _("What happens inside a Transformer? Click a filled block to see it at work."))
-    linked = tuple(block for block, path in LEADS_TO.items() if registry.page(path))
+    pages = {page.url_path: page for page in registry.pages()}
+    linked = tuple(block for block, path in LEADS_TO.items() if path in pages)
     draw(
         MAP,
         transformer_map,
@@ -37,13 +38,12 @@ def render() -> None:
         linked=linked,
     )
     with st.container(horizontal=True, gap="medium", key="home_links"):
-        for page in registry.pages():
-            if page.url_path:
+        for path, page in pages.items():
+            if path:
                 st.page_link(page)
-    block = st.session_state.pop("home.chosen", None)
-    chosen = registry.page(LEADS_TO[block]) if block else None
-    if chosen is not None:
-        st.switch_page(chosen)
+    chosen = LEADS_TO.get(st.session_state.pop("home.chosen", ""))
+    if chosen in pages:
+        st.switch_page(pages[chosen])
 
 
 def _remember() -> None:

@@ -233,9 +233,8 @@ class Panel:
         return list(complaints)
 
     def _refuse(self, label: str, asked: str, used: object) -> None:
-        quote = asked if len(asked) <= LONGEST_QUOTE else asked[:LONGEST_QUOTE] + "…"
         sentence = _("The address asks for {label} = “{asked}”, which is not possible here. The page shows {used}.")
-        self._refusals.append(sentence.format(label=label, asked=quote, used=used))
+        self._refusals.append(sentence.format(label=label, asked=_quoted(asked), used=_quoted(str(used))))
 
     def _begin(self, name: str, default: object) -> tuple[str, str | None]:
         """The control's key, and what the address asks of it if this session sees it for the first time."""
@@ -339,6 +338,10 @@ def _adopt(key: str, widget: str, on_change: Callable[[], None] | None) -> None:
     st.session_state[key] = st.session_state[widget]
     if on_change is not None:
         on_change()
+
+
+def _quoted(text: str) -> str:
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
 
 def _next(key: str) -> str:

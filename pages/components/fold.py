@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from core.charts.export import to_png, to_svg
@@ -99,18 +100,18 @@ def _code(functions: Sequence[Callable[..., Any]]) -> None:
 
 def _downloads(page: str, plots: Sequence[Plot], snippets: Mapping[str, Snippet]) -> None:
     """The files are made when their button is pressed."""
-    with st.container(horizontal=True):
-        for plot in plots:
-            name = plot.key.replace(".", "-")
+    for plot in plots:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(plot.name, width=200)
             for ending, mime, data in (
                 ("svg", "image/svg+xml", functools.partial(to_svg, plot.spec, plot.frames, plot.style)),
                 ("png", "image/png", functools.partial(to_png, plot.spec, plot.frames, plot.style)),
-                ("zip", "application/zip", functools.partial(_csv, plot.frames)),
+                _csv(plot.frames),
             ):
                 st.download_button(
-                    f"{name} · {'CSV' if ending == 'zip' else ending.upper()}",
+                    ending.upper(),
                     data,
-                    f"{name}.{ending}",
+                    f"{plot.name}.{ending}",
                     mime,
                     key=f"{page}.{plot.key}.{ending}",
                     on_click="ignore",
@@ -127,12 +128,24 @@ def _downloads(page: str, plots: Sequence[Plot], snippets: Mapping[str, Snippet]
             )
 
 
-def _csv(frames: Mapping[str, Any]) -> bytes:
-    """One CSV file per dataset of the chart."""
+def _csv(frames: Mapping[str, pd.DataFrame]) -> tuple[str, str, Callable[[], str | bytes]]:
+    """What the chart was drawn from: one table, or an archive of several; without what only the clicks need."""
+    tables = {
+        name: frame.drop(columns="nonce", errors="ignore")
+        for name, frame in frames.items()
+        if name != "mark" and len(frame)
+    }
+    if len(tables) == 1:
+        (table,) = tables.values()
+        return "csv", "text/csv", lambda: table.to_csv(index=False)
+    return "zip", "application/zip", functools.partial(_packed, tables)
+
+
+def _packed(tables: Mapping[str, pd.DataFrame]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, frame in frames.items():
-            archive.writestr(f"{name}.csv", frame.to_csv(index=False))
+        for name, table in tables.items():
+            archive.writestr(f"{name}.csv", table.to_csv(index=False))
     return packed.getvalue()
 
 

@@ -26,7 +26,7 @@ def begin() -> None:
     st.html(STYLE)
     if type_size() == "projector":
         st.html(PROJECTOR)
-    live_slider.mount()
+    live_slider.mount(calm=("translation_calm",))
 
 
 def finish() -> None:

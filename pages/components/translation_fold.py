@@ -3,17 +3,20 @@
 from collections.abc import Sequence
 
 from core import snippets
-from core.decoding import DecodingTrace
+from core.attention_maps import pick
 from core.decoding.beam import beam_search
 from core.decoding.decoder import Decoder
 from core.decoding.one_by_one import decode_one_by_one
-from core.models import TranslationModel
-from pages.components import translator
+from core.decoding.sampling import warp
+from core.models import Family
+from core.quality import paired_difference
+from core.width_study import COMPARED, study_widths
+from pages.components import translation_quality, translator
 from pages.components.fold import Formula, Source, fold
 from pages.components.i18n import _
 from pages.components.plot import Plot
 from pages.components.tokens import plain
-from pages.components.translator import Method
+from pages.components.translation_scene import Scene
 
 READING = (
     Source(
@@ -41,45 +44,93 @@ READING = (
     ),
 )
 
+READING_ON_QUALITY = (
+    Source(
+        "Bleu: a Method for Automatic Evaluation of Machine Translation",
+        "Papineni et al. 2002",
+        "https://aclanthology.org/P02-1040/",
+    ),
+    Source(
+        "chrF: character n-gram F-score for automatic MT evaluation",
+        "Popović 2015",
+        "https://aclanthology.org/W15-3049/",
+    ),
+    Source(
+        "Statistical Significance Tests for Machine Translation Evaluation",
+        "Koehn 2004",
+        "https://aclanthology.org/W04-3250/",
+    ),
+)
+MOST_TERMS = 12  # of a sum; more would run off the panel
 
-def draw(
-    model: TranslationModel, text: str, trace: DecodingTrace, method: Method, step: int, plots: Sequence[Plot]
-) -> None:
-    if not trace.steps:
+
+def draw(scene: Scene, plots: Sequence[Plot]) -> None:
+    """For the views of one sentence."""
+    if not scene.trace.steps:
         return
-    folder, revision = translator.place(model)
+    folder, revision = translator.place(scene.model)
+    how = (beam_search,) if scene.method.num_beams > 1 else (decode_one_by_one,)
     fold(
         "translation",
-        formula=lambda: _formulas(trace, method, step),
-        code=(Decoder.advance, beam_search if method.num_beams > 1 else decode_one_by_one),
+        formula=lambda: _formulas(scene),
+        code=(Decoder.advance, *how, *((warp,) if scene.method.sampling else ()), pick),
         plots=plots,
         snippet=lambda: snippets.translation(
             folder=folder,
             revision=revision,
-            text=text,
-            said=trace.token_ids,
-            step=step,
-            length_penalty=method.length_penalty,
+            text=scene.text,
+            said=scene.trace.token_ids,
+            step=scene.shown.step,
+            length_penalty=scene.method.length_penalty,
         ),
         reading=READING,
     )
 
 
-def _formulas(trace: DecodingTrace, method: Method, step: int) -> Sequence[Formula]:
-    chosen = trace.steps[step].chosen
-    terms = " ".join(rf"{s.chosen.log_probability:+.2f}" for s in trace.steps)
+def draw_quality(scene: Scene, plots: Sequence[Plot]) -> None:
+    """For the view that measures, once something is measured."""
+    found = translation_quality.study(scene)
+    if found is None:
+        return
+    beam = found.runs[COMPARED]
+    fold(
+        "translation_quality",
+        formula=lambda: (
+            Formula(
+                r"F_\beta = (1 + \beta^2)\,\frac{P \cdot R}{\beta^2 P + R}, \quad \beta = 2",
+                rf"\mathrm{{chrF}} = {beam.chrf:.1f}, \quad \mathrm{{BLEU}} = {beam.bleu:.1f}",
+                _("chrF: precision P and recall R of runs of 1 to 6 characters, averaged; recall counts double."),
+            ),
+        ),
+        code=(study_widths, paired_difference),
+        plots=plots,
+        snippet=lambda: snippets.quality(
+            translations=beam.translations, references=[pair.reference for pair in found.pairs]
+        ),
+        reading=READING_ON_QUALITY,
+    )
+
+
+def _formulas(scene: Scene) -> Sequence[Formula]:
+    trace, facts, penalty = scene.trace, scene.model.facts, scene.method.length_penalty
+    chosen = trace.steps[scene.shown.step].chosen
+    terms = [rf"{step.chosen.log_probability:+.2f}" for step in trace.steps]
+    if len(terms) > MOST_TERMS:
+        terms = [*terms[: MOST_TERMS - 1], r"\dots", terms[-1]]
+    scale = "" if facts.output_scale == 1 else r"\tfrac{1}{\sqrt{d_\mathrm{model}}}\,"
+    matrix, bias = "E" if facts.tied_embeddings else "W", "+ b" if facts.family is Family.MARIAN else ""
     return (
         Formula(
-            r"p(y_t \mid y_{<t}, x) = \mathrm{softmax}(E\,h_t)_{y_t}",
+            rf"p(y_t \mid y_{{<t}}, x) = \mathrm{{softmax}}({scale}{matrix}\,h_t {bias})_{{y_t}}",
             rf"p(\text{{{_latex(chosen.token)}}}) = {chosen.probability:.4f}",
             _(
-                "The decoder's last vector h is compared with the embedding E of every token; softmax makes this "
-                "probabilities."
+                "The decoder's last vector h is compared with a vector for every token, a row of the matrix; softmax "
+                "makes this probabilities."
             ),
         ),
         Formula(
             r"\mathrm{score}(y) = \frac{1}{|y|^{\alpha}} \sum_t \log p(y_t \mid y_{<t}, x)",
-            rf"\frac{{{terms}}}{{{len(trace.steps)}^{{{method.length_penalty:g}}}}} = {trace.score:.3f}",
+            rf"\frac{{{' '.join(terms)}}}{{{len(trace.steps)}^{{{penalty:g}}}}} \approx {trace.score:.3f}",
             _("The score of a sentence: the sum of its log-probabilities; α is the length penalty."),
         ),
     )

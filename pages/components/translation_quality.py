@@ -6,13 +6,13 @@ import streamlit as st
 import torch
 
 from core.charts import intervals
-from core.models import TranslationModel
 from core.quality import Metric, read_pairs
-from core.width_study import WidthStudy, study_widths
+from core.width_study import COMPARED, WidthStudy, study_widths
+from pages.components import translator
 from pages.components.i18n import _
 from pages.components.job import job
 from pages.components.plot import Plot, draw
-from pages.components.translator import Method
+from pages.components.translation_scene import Scene
 from pages.components.words import look_for
 
 
@@ -22,14 +22,15 @@ def _studies() -> dict[tuple[str, float], WidthStudy]:
     return {}
 
 
-def study(model: TranslationModel, method: Method) -> WidthStudy | None:
+def study(scene: Scene) -> WidthStudy | None:
     """The measurement for this model and length penalty, if somebody has made it."""
-    return _studies().get((model.name, method.length_penalty))
+    return _studies().get((scene.model.name, scene.method.length_penalty))
 
 
-def view(model: TranslationModel, method: Method) -> Sequence[Plot]:
+def view(scene: Scene) -> Sequence[Plot]:
     """The button that measures, and what came out."""
-    if model.tasks:
+    model, penalty = scene.model, scene.method.length_penalty
+    if model.name != translator.BUNDLED:
         st.info(_("The sentences with references are French and English. Choose the bundled model to measure it."))
         return ()
     pairs = read_pairs()
@@ -38,21 +39,26 @@ def view(model: TranslationModel, method: Method) -> Sequence[Plot]:
             "{count} French sentences were written for this page, each with one English translation. None of them "
             "occurs in the data that the bundled model was trained on. They are translated with 1, 2, 4 and 8 beams; "
             "the length penalty is {penalty:.1f}."
-        ).format(count=len(pairs), penalty=method.length_penalty)
+        ).format(count=len(pairs), penalty=penalty)
     )
 
     def work(on_progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
-        _studies()[model.name, method.length_penalty] = study_widths(
-            model,
-            pairs,
-            length_penalty=method.length_penalty,
-            generator=torch.Generator().manual_seed(0),
-            on_progress=on_progress,
-            cancelled=cancelled,
-        )
+        if study(scene) is None:  # nobody measured it while this waited
+            _studies()[model.name, penalty] = study_widths(
+                model,
+                pairs,
+                length_penalty=penalty,
+                generator=torch.Generator().manual_seed(0),
+                on_progress=on_progress,
+                cancelled=cancelled,
+            )
 
-    job("translation.study", _("Measure (about a minute)"), work)
-    found = study(model, method)
+    measuring = None
+    found = study(scene)
+    if found is None:
+        measuring = job("translation.study", _("Measure (about a minute)"), work)
+    if measuring is not None and measuring.failed:
+        st.error(_("The measurement failed. Try again; if it fails again, start the server anew."))
     return _show(found) if found else ()
 
 
@@ -68,6 +74,7 @@ def _show(found: WidthStudy) -> Sequence[Plot]:
                     f"translation.{metric}",
                     intervals.intervals,
                     intervals.interval_data(found.intervals[metric]),
+                    name=name,
                     alt=_("Dots with intervals: {metric} for each beam width.").format(metric=name),
                     labels=labels,
                     axis=name,
@@ -75,26 +82,39 @@ def _show(found: WidthStudy) -> Sequence[Plot]:
                     title=_("{metric} and its 95 % bootstrap interval").format(metric=name),
                 )
             )
-    worse = found.by_log_probability.worse
     look_for(
         _("The intervals are wide: with {count} sentences a difference must be large to be seen.").format(
             count=len(found.pairs)
         ),
-        _("In {count} of {total} sentences the beam ended with a less probable sentence than greedy decoding.").format(
-            count=len(worse), total=len(found.pairs)
+        _(
+            "With {beams} beams, {less} of {total} sentences are less probable than the greedy ones, and {lower} have "
+            "a lower score, which is what the search looks for."
+        ).format(
+            beams=COMPARED,
+            less=len(found.by_log_probability.worse),
+            total=len(found.pairs),
+            lower=len(found.by_score.worse),
         ),
     )
-    greedy, beam = found.runs[1], found.runs[4]
     with st.expander(_("All sentences")):
-        st.dataframe(
-            {
-                _("French"): [pair.source for pair in found.pairs],
-                _("Reference"): [pair.reference for pair in found.pairs],
-                _("Greedy"): greedy.translations,
-                _("4 beams"): beam.translations,
-                _("log p, greedy"): [round(value, 3) for value in greedy.log_probabilities],
-                _("log p, 4 beams"): [round(value, 3) for value in beam.log_probabilities],
-            },
-            hide_index=True,
-        )
+        _sentences(found)
     return plots
+
+
+def _sentences(found: WidthStudy) -> None:
+    """Those where greedy decoding found the more probable sentence stand first."""
+    greedy, beam = found.runs[1], found.runs[COMPARED]
+    worse = set(found.by_log_probability.worse)
+    order = sorted(range(len(found.pairs)), key=lambda i: i not in worse)
+    st.dataframe(
+        {
+            _("French"): [found.pairs[i].source for i in order],
+            _("Reference"): [found.pairs[i].reference for i in order],
+            _("Greedy"): [greedy.translations[i] for i in order],
+            _("{beams} beams").format(beams=COMPARED): [beam.translations[i] for i in order],
+            _("log p, greedy"): [round(greedy.log_probabilities[i], 3) for i in order],
+            _("log p, {beams} beams").format(beams=COMPARED): [round(beam.log_probabilities[i], 3) for i in order],
+            _("greedy is more probable"): [i in worse for i in order],
+        },
+        hide_index=True,
+    )

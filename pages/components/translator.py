@@ -7,7 +7,7 @@ import streamlit as st
 import torch
 
 from core import models
-from core.decoding import DecodingTrace, Sampling, translate
+from core.decoding import DecodingTrace, Sampling, UnusableNetworkError, translate
 from core.models import ModelError, ModelProblem, TranslationModel
 from pages.components import warm
 from pages.components.controls import Panel
@@ -15,8 +15,10 @@ from pages.components.i18n import _
 from pages.components.job import job
 
 BUNDLED = "atlas-fr-en"
+T5_SMALL = "t5-small"
 MEGABYTE = 1_000_000
 LONGEST_SOURCE = 64  # tokens, the end token among them
+LONGEST_TARGET = 60
 FOLDER = "folder"
 
 
@@ -31,7 +33,7 @@ class Method:
     seed: int = 0
 
 
-@st.cache_resource(max_entries=3, show_spinner=False)
+@st.cache_resource(max_entries=2, show_spinner=False)
 def load(name: str) -> TranslationModel:
     """A model, shared by all sessions: it is only read. Raises: ModelError, which is not kept."""
     model = models.load(name)
@@ -39,9 +41,12 @@ def load(name: str) -> TranslationModel:
     return model
 
 
-@st.cache_resource(max_entries=200, show_spinner=False)
+@st.cache_resource(max_entries=40, show_spinner=False)
 def trace(_model: TranslationModel, name: str, text: str, method: Method, forced: tuple[int, ...]) -> DecodingTrace:
-    """The translation, with every step: moving along its steps computes nothing."""
+    """The translation, with every step: moving along its steps computes nothing.
+
+    Raises: ValueError if the model cannot say what is prescribed, or gives no numbers.
+    """
     generator = torch.Generator().manual_seed(method.seed) if method.sampling else None
     return translate(
         _model,
@@ -49,10 +54,44 @@ def trace(_model: TranslationModel, name: str, text: str, method: Method, forced
         num_beams=method.num_beams,
         length_penalty=method.length_penalty,
         early_stopping=method.early_stopping,
+        max_new_tokens=min(LONGEST_TARGET, _model.facts.max_positions or LONGEST_TARGET),
         forced_prefix=forced or None,
         sampling=method.sampling,
         generator=generator,
     )
+
+
+def translated(
+    model: TranslationModel | None, text: str, method: Method, forced: tuple[int, ...]
+) -> DecodingTrace | None:
+    """The trace; None without a model, or, with a sentence about it, where the model gives none."""
+    if model is None:
+        return None
+    try:
+        return trace(model, model.name, text, method, forced)
+    except UnusableNetworkError:
+        st.error(_("This model gives no numbers for this sentence. Choose another model."), icon=":material/error:")
+        return None
+
+
+def prescribed(panel: Panel, model: TranslationModel | None) -> tuple[int, ...]:
+    """The tokens that the user has put into the model's mouth; they are forgotten when the model changes."""
+    kept = panel.hidden("forced", _("Prescribed tokens"), default="", pattern=r"|\d{1,6}(-\d{1,6}){0,59}")
+    name = model.name if model else ""
+    before = st.session_state.setdefault("translator.model", name)
+    st.session_state["translator.model"] = name
+    ids = tuple(int(number) for number in kept.split("-") if number)
+    if not ids:
+        return ()
+    st.button(_("Let the model speak for itself"), on_click=partial(panel.put, {"forced": ""}), icon=":material/undo:")
+    if model is None or before != name or not all(_can_say(model, number) for number in ids):
+        st.caption(_("This model cannot say the tokens that are prescribed: they are left out."))
+        return ()
+    return ids
+
+
+def _can_say(model: TranslationModel, token_id: int) -> bool:
+    return token_id < model.facts.vocab_size and token_id not in model.facts.forbidden_ids
 
 
 def place(model: TranslationModel) -> tuple[str, str | None]:
@@ -63,12 +102,15 @@ def place(model: TranslationModel) -> tuple[str, str | None]:
     return entry.repository or f"core/assets/{model.name}", entry.revision
 
 
-def shorten(model: TranslationModel, text: str) -> str:
-    """The text, cut behind its last token that the page has room for."""
-    places = model.tokenizer(text, return_offsets_mapping=True)["offset_mapping"]
-    if len(places) <= LONGEST_SOURCE:
-        return text
-    return text[: places[LONGEST_SOURCE - 2][1]]  # the end token takes the last place
+@st.cache_data(max_entries=200, show_spinner=False)
+def shorten(_model: TranslationModel, name: str, text: str) -> tuple[str, bool]:
+    """The text, cut behind the last token that there is room for; and whether it was cut."""
+    room = min(LONGEST_SOURCE, _model.facts.max_positions or LONGEST_SOURCE)
+    places = _model.tokenizer(text, return_offsets_mapping=True)["offset_mapping"]
+    if len(places) <= room:
+        return text, False
+    cuts = (text[:end] for _start, end in reversed(places[: room - 1]))  # cut short, a text may split in another way
+    return next(cut for cut in cuts if len(_model.tokenizer(cut).input_ids) <= room), True
 
 
 def choose(panel: Panel) -> TranslationModel | None:
@@ -76,7 +118,9 @@ def choose(panel: Panel) -> TranslationModel | None:
 
     Returns: the chosen model; the bundled one, with a note, while the chosen one cannot be had; None without either.
     """
-    options = {BUNDLED: _("Atlas, French → English (bundled)"), "t5-small": _("T5-small, from English")}
+    options = {BUNDLED: _("Atlas, French → English (bundled)")}
+    if models.downloads_allowed() or models.is_available(T5_SMALL):
+        options[T5_SMALL] = _("T5-small, from English")
     if models.folders_allowed():
         options[FOLDER] = _("A folder on this computer")
     name = panel.choice(
@@ -104,8 +148,12 @@ def choose(panel: Panel) -> TranslationModel | None:
 
 def _loaded(name: str) -> TranslationModel | None:
     try:
-        with st.spinner(_("Loading the model…"), show_time=False):
+        if name in st.session_state.get("translator.seen", ()):
             return load(name)
+        with st.spinner(_("Loading the model…"), show_time=False):  # it costs a thread, so only the first time
+            model = load(name)
+        st.session_state["translator.seen"] = {*st.session_state.get("translator.seen", ()), name}
+        return model
     except ModelError as error:
         st.error(sentence(error.reason), icon=":material/error:")
         return None
@@ -119,12 +167,14 @@ def _fetch(name: str) -> None:
         _("Fetch {size} MB").format(size=size),
         lambda on_progress, cancelled: models.download(name, on_progress=on_progress, cancelled=cancelled),
         unit=MEGABYTE,
+        worker="fetch",
     )
-    if fetching is None or fetching.running or fetching.future is None:
-        st.caption(_("Until this model is here, the bundled one is used."))
-        return
-    if isinstance(error := fetching.error, ModelError):
-        st.error(sentence(error.reason), icon=":material/error:")
+    if fetching is not None and fetching.failed:
+        reason = fetching.error.reason if isinstance(fetching.error, ModelError) else ModelProblem.HUB_ERROR
+        st.error(sentence(reason), icon=":material/error:")
+    elif fetching is not None and fetching.cancel.is_set():
+        st.caption(sentence(ModelProblem.CANCELLED))
+    st.caption(_("Until this model is here, the bundled one is used."))
 
 
 def sentence(reason: ModelProblem) -> str:

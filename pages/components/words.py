@@ -20,6 +20,7 @@ class Claim:
     statement: str
     verdict: Verdict
     measurement: str
+    label: str | None = None  # of the verdict, where its usual name does not fit
 
 
 def heading(title: str, question: str, panel: Panel | None = None) -> None:
@@ -44,7 +45,8 @@ def claim_cards(claims: Sequence[Claim]) -> None:
         Verdict.UNDECIDED: _("not decided"),
     }
     cards = "".join(
-        f'<div class="atlas-claim {claim.verdict}"><b>{SIGNS[claim.verdict]} {html.escape(names[claim.verdict])}</b>'
+        f'<div class="atlas-claim {claim.verdict}">'
+        f"<b>{SIGNS[claim.verdict]} {html.escape(claim.label or names[claim.verdict])}</b>"
         f"<q>{html.escape(claim.statement)}</q><span>{html.escape(claim.measurement)}</span></div>"
         for claim in claims
     )

@@ -9,6 +9,7 @@ import torch
 
 from core import snippets
 from core.decoding import DecodingTrace, translate
+from core.quality import Metric, score, sentence_counts
 from tests.tiny import save_model, tiny_marian, tiny_tokenizer
 
 SENTENCE = "le chat dort dans le jardin"
@@ -48,3 +49,13 @@ def test_translation_survives_any_text(trace: DecodingTrace) -> None:
         length_penalty=1.0,
     )
     compile(program, "snippet", "exec")
+
+
+def test_quality_gives_the_page_s_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    translations, references = ("the cat sleeps", "i eat bread"), ("the cat is sleeping", "i eat bread")
+    names: dict[str, Any] = {}
+    exec(snippets.quality(translations=translations, references=references), names)
+    for metric, found in ((Metric.BLEU, names["bleu"]), (Metric.CHRF, names["chrf"])):
+        counts = sentence_counts(metric, translations, references)
+        assert found == pytest.approx(score(metric, counts.sum(dim=0)))
+    assert "chrF" in capsys.readouterr().out

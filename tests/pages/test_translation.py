@@ -1,6 +1,7 @@
 """The translation page: every control, in every language, on the bundled model."""
 
 import io
+import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +12,11 @@ import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.models import catalogue
+from core.models import TranslationModel, catalogue
+from core.quality import read_pairs
 from pages.components import translator
+from pages.components.translator import Method
+from tests.tiny import save_model, tiny_t5, tiny_tokenizer
 
 LANGUAGES = ("en", "zh_CN")
 VIEWS = ("steps", "beams", "encoder", "quality")
@@ -230,3 +234,67 @@ def test_a_damaged_model_is_explained() -> None:
     assert not app.exception
     assert len(app.error) == 1
     assert len(app.info) == 1
+
+
+def test_what_is_not_drawn_comes_back_as_it_was() -> None:
+    app = opened(sentence=CAT, method="beam", beams="7", step="4")
+    for view in ("quality", "steps"):
+        app.session_state["translation_view"] = view
+        app = checked(app.run())
+    assert app.text_input(key="translation_sentence").value == CAT
+    assert app.slider(key="translation_beams").value == 7
+
+
+def test_the_quality_view_shows_only_what_it_uses() -> None:
+    app = opened(view="quality")
+    assert [box.key for box in app.slider] == ["translation_penalty"]
+    assert not app.text_input
+
+
+def test_long_sentences_always_fit() -> None:
+    model = load()
+    words_of_the_pairs = [word for pair in read_pairs() for word in pair.source.split()]
+    draw = random.Random(0)
+    for _ in range(300):
+        text = " ".join(draw.choices(words_of_the_pairs, k=draw.randint(1, 90)))
+        cut, was_cut = translator.shorten(model, model.name, text)
+        assert len(model.tokenizer(cut).input_ids) <= translator.LONGEST_SOURCE
+        assert was_cut == (cut != text)
+
+
+@pytest.mark.parametrize("tasks", [None, {"translation_en_to_es": {"prefix": "translate English to Spanish: "}}])
+def test_a_t5_in_a_folder_translates_with_whatever_tasks_it_has(
+    tmp_path: Path, tasks: dict[str, dict[str, str]] | None
+) -> None:
+    network = tiny_t5()
+    network.config.task_specific_params = tasks
+    save_model(network, tiny_tokenizer(), tmp_path)
+    app = opened(model="folder", sentence="the cat sleeps")
+    app.text_input(key="model.folder").set_value(str(tmp_path))
+    app = checked(app.run())
+    assert "bundled model" not in " ".join(caption.value for caption in app.caption)
+    assert len(charts(app)["candidates"]) == 10
+    for view in VIEWS:
+        app.session_state["translation_view"] = view
+        checked(app.run())
+
+
+def test_another_model_forgets_what_was_prescribed(tmp_path: Path) -> None:
+    save_model(tiny_t5(), tiny_tokenizer(), tmp_path)
+    app = opened(forced="200")
+    app.session_state["translation_model"] = "folder"
+    app = checked(app.run())
+    app.text_input(key="model.folder").set_value(str(tmp_path))
+    app = checked(app.run())
+    assert any("left out" in caption.value for caption in app.caption)
+
+
+def test_only_the_chosen_step_is_put_down_to_the_user() -> None:
+    ids = [str(i) for i in translator.trace(load(), translator.BUNDLED, CAT, Method(), ()).token_ids[:3]]
+    forced = "-".join([*ids[:2], "200"])
+    assert "You chose" not in words(opened(sentence=CAT, forced=forced, step="1"))
+    assert "You chose" in words(opened(sentence=CAT, forced=forced, step="3"))
+
+
+def load() -> TranslationModel:
+    return translator.load(translator.BUNDLED)

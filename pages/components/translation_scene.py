@@ -1,0 +1,103 @@
+"""What the translation page shows: the model, the sentence, its translation, and which part of it is looked at."""
+
+import html
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.charts.heatmaps import Words
+from core.decoding import DecodingTrace
+from core.models import TranslationModel
+from pages.components.controls import Panel
+from pages.components.i18n import _
+from pages.components.tokens import token_line
+from pages.components.translator import Method
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Which step, layer and head are drawn, counted from 0; None is the mean over all."""
+
+    step: int
+    layer: int | None
+    head: int | None
+
+    @classmethod
+    def counted_from_one(cls, step: int, layer: str, head: str) -> "Shown":
+        """From what the controls say: "1", "2", … or "mean"."""
+        return cls(step - 1, *(int(number) - 1 if number.isdigit() else None for number in (layer, head)))
+
+    @property
+    def name(self) -> str:
+        match self.layer, self.head:
+            case None, None:
+                return _("mean over all layers and heads")
+            case None, int(head):
+                return _("mean over all layers, head {head}").format(head=head + 1)
+            case int(layer), None:
+                return _("layer {layer}, mean over all heads").format(layer=layer + 1)
+            case layer, head:
+                return _("layer {layer}, head {head}").format(layer=(layer or 0) + 1, head=(head or 0) + 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """All that a view needs."""
+
+    panel: Panel
+    model: TranslationModel
+    text: str  # as the model reads it
+    was_cut: bool
+    trace: DecodingTrace
+    method: Method
+    forced: tuple[int, ...]
+    shown: Shown
+
+
+def choose_shown(panel: Panel, model: TranslationModel | None, trace: DecodingTrace | None, view: str) -> Shown:
+    """The controls for step, layer and head, as far as this view draws them."""
+    step, layer, head = 1, "mean", "mean"
+    if trace is not None and view == "steps":
+        step = panel.slider("step", _("Step"), 1, max(len(trace.steps), 1), default=1, step=1)
+    if model is not None and view in ("steps", "encoder"):
+        num_layers = model.facts.encoder_layers if view == "encoder" else model.facts.decoder_layers
+        left, right = st.columns(2)
+        with left:
+            layer = panel.choice("layer", _("Layer"), _numbered(num_layers), default="mean", narrow=True)
+        with right:
+            head = panel.choice("head", _("Head"), _numbered(model.facts.num_heads), default="mean", narrow=True)
+    return Shown.counted_from_one(step, layer, head)
+
+
+def _numbered(count: int) -> dict[str, str]:
+    return {"mean": _("mean")} | {str(number): str(number) for number in range(1, count + 1)}
+
+
+def source_line(scene: Scene) -> str:
+    return token_line(_("The encoder reads"), scene.trace.source_tokens, scene.trace.source_ids)
+
+
+def result_line(scene: Scene) -> str:
+    """The translation and its score, in HTML."""
+    score = _("score {score:.3f}").format(score=scene.trace.score)
+    text = scene.trace.text if scene.trace.finished else f"{scene.trace.text} …"
+    return (
+        f'<div class="atlas-tokens"><b>{html.escape(_("Translation"))}</b>'
+        f'<span class="atlas-result">{html.escape(text)}</span> <small>{html.escape(score)}</small></div>'
+    )
+
+
+def say_that_there_is_nothing() -> None:
+    st.info(_("There is nothing to translate yet. Type a sentence on the left."))
+
+
+def heatmap_words(row_axis: str, column_axis: str) -> Words:
+    return Words(
+        row_axis=row_axis,
+        column_axis=column_axis,
+        query=_("query"),
+        key=_("key"),
+        value=_("weight"),
+        masked=_("masked"),
+        allowed=_("may look"),
+    )
