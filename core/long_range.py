@@ -4,7 +4,7 @@ Hochreiter 1991 and Bengio, Simard, Frasconi 1994 are the first to see it fade; 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -22,7 +22,7 @@ def new_layer(
     gate_bias: added to the bias of what keeps the old state, the LSTM's forget gate and the GRU's update gate; the
         others have no such gate. Source: Jozefowicz et al. 2015, section 2.
     """
-    made = _empty(layer, dim)
+    made = _started(layer, dim)
     if isinstance(made, nn.MultiheadAttention):
         nn.init.xavier_uniform_(made.in_proj_weight, generator=generator)
         nn.init.uniform_(made.out_proj.weight, -1 / math.sqrt(dim), 1 / math.sqrt(dim), generator=generator)
@@ -39,14 +39,15 @@ def new_layer(
     return made.eval()
 
 
-def _empty(layer: Layer, dim: int) -> nn.Module:
-    """The layer without numbers in it: torch would draw them from the generator that everybody shares."""
-    with torch.device("meta"):
-        if layer is Layer.ATTENTION:
-            made: nn.Module = nn.MultiheadAttention(dim, num_heads=1, batch_first=True)
-        else:
-            made = {Layer.RNN: nn.RNN, Layer.LSTM: nn.LSTM, Layer.GRU: nn.GRU}[layer](dim, dim, batch_first=True)
-    return made.to_empty(device="cpu")
+def _started(layer: Layer, dim: int) -> nn.Module:
+    """The layer with numbers from torch's own generator, all of which are overwritten.
+
+    Making it without numbers, on the device "meta", would spare nothing: torch then imports half of its compiler.
+    """
+    if layer is Layer.ATTENTION:
+        return nn.MultiheadAttention(dim, num_heads=1, batch_first=True)
+    kinds: Mapping[Layer, Callable[..., nn.Module]] = {Layer.RNN: nn.RNN, Layer.LSTM: nn.LSTM, Layer.GRU: nn.GRU}
+    return kinds[layer](dim, dim, batch_first=True)
 
 
 def run(layer: nn.Module, x: Tensor) -> Tensor:
@@ -122,3 +123,8 @@ def kept(sizes: Tensor) -> float:
     middle = sizes.median(dim=0).values[1:]  # (length − 1,)
     half = len(middle) // 2
     return float(middle[-half:].mean() / middle[:half].mean())
+
+
+def through_open_gates(gate_bias: float, distance: int) -> float:
+    """What a gate that only its bias sets leaves of a number after so many steps: σ(gate_bias) ** distance."""
+    return (1 / (1 + math.exp(-gate_bias))) ** distance

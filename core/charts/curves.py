@@ -24,15 +24,15 @@ _DECADE = "abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-6"
 class Axis:
     """One axis: what it says, linear or logarithmic, and its range (that of the data if None).
 
-    ticks: where the axis is labelled; Vega chooses if None. format: of its numbers, as d3 writes it; "~g" says 0.001,
-    20 and 1e-7.
+    ticks: where the axis is labelled; Vega chooses if None. format: of its numbers, as d3 writes it; by default 1e-7 on
+    a logarithmic axis, and plain decimals on a linear one.
     """
 
     title: str
     log: bool = False
     domain: tuple[float, float] | None = None
     ticks: tuple[float, ...] | None = None
-    format: str = "~g"
+    format: str | None = None
 
     def scale(self) -> alt.Scale:
         return alt.Scale(
@@ -48,7 +48,8 @@ class Axis:
         ticks: dict[str, Any] = {"tickCount": 5} if self.ticks is None else {"values": list(self.ticks)}
         if self.log:  # Vega draws a line for 1, 2, 3, … 9, 10, 20: those between the decades step back
             ticks["gridOpacity"] = {"condition": {"test": _DECADE, "value": 1}, "value": 0.2}
-        return alt.Axis(title=self.title, format=self.format, grid=grid, labelOverlap=True, labelFlush=False, **ticks)
+        form = self.format or ("~g" if self.log else "~r")
+        return alt.Axis(title=self.title, format=form, grid=grid, labelOverlap=True, labelFlush=False, **ticks)
 
 
 def curves(

@@ -91,6 +91,14 @@ def test_series_that_do_not_fit_together_are_refused() -> None:
         curves_data([[1], [1, 2]], [[1], [1]])
 
 
+def test_numbers_on_the_axes_can_be_read() -> None:
+    frames = curves_data([[0, 47]], [[1e-9, 1.0]])
+    svg = to_svg(spec("a", axes=(Axis("distance"), Axis("size", log=True))), frames, LIGHT)
+    assert ">20<" in svg
+    assert ">1e-8<" in svg
+    assert ">+20<" in to_svg(spec("a", axes=(Axis("distance", format="+"), LINEAR[1])), frames, LIGHT)
+
+
 def drawn_points(svg: str) -> int:
     return svg.count('aria-roledescription="point"')
 
