@@ -177,7 +177,7 @@ def _teaching(panel: Panel) -> tuple[Settings | None, list[str]]:
     if not taught.sentences:
         return None, [_("There is nothing to look at yet. Type a sentence on the left.")]
     read = Batch(((BOS, *taught.sentences[0]),), cut=taught.cut)  # what the decoder reads
-    step = panel.slider("step", _("Position"), 1, read.seq_len, default=min(2, read.seq_len), step=1)
+    step = panel.slider("step", _("Step"), 1, read.seq_len, default=min(2, read.seq_len), step=1)
     settings = Settings("teaching", read, NOTHING, "causal", query=step - 1, **_layer(panel))
     too_long = _("There is room for {tokens} tokens; the rest was left out.").format(tokens=MOST_TOKENS - 1)
     return settings, [too_long] if read.cut else []

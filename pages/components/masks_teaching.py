@@ -97,7 +97,7 @@ def _answer_in_words(scene: Scene, open_weights: Tensor) -> Sequence[str]:
         _(
             "In training the decoder reads the whole sentence at once. At “{read}” it must say “{answer}”, which is "
             "the very next token it reads: without a mask {share:.0%} of the attention lies on the answer, with it "
-            "exactly 0 %."
+            "none at all."
         ).format(read=tokens[query], answer=tokens[query + 1], share=float(open_weights[query, query + 1])),
         _(
             "Whoever learns with the answer in view learns to copy it. When it speaks for itself nobody has written "
