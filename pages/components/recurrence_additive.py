@@ -90,7 +90,11 @@ def controls(panel: Panel) -> Chosen:
     state = []
     for number, (column, default) in enumerate(zip((left, right) * 2, (1.0, -1.0, 0.5, -0.5), strict=True), 1):
         with column:
-            state.append(panel.slider(f"s{number}", f"s{'₁₂₃₄'[number - 1]}", -2.0, 2.0, default=default, step=0.1))
+            state.append(
+                panel.slider(
+                    f"s{number}", _("State s[{number}]").format(number=number), -2.0, 2.0, default=default, step=0.1
+                )
+            )
     with left:
         scale = panel.slider("scale", _("Weights ×"), 0.1, 3.0, default=2.0, step=0.1)
     seed = 0
@@ -228,7 +232,7 @@ def _heatmap_words(*, column_axis: str, query: str, key: str, value: str) -> hea
 
 def _costs(chosen: Chosen, found: Found) -> None:
     """A table of all forms: counted costs, agreement with the additive form, and measured time."""
-    heads = ("", _("parameters"), _("multiply-adds"), _("same top word"), _("rank corr."), _("time"))
+    heads = ("", _("parameters"), _("multiply-adds"), _("same top word"), _("rank order ρ"), _("time"))
     rows = []
     for form, agreement in found.agreements.items():
         counted = alignment_cost.cost(
