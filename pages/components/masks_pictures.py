@@ -11,7 +11,7 @@ from pages.components.i18n import _
 from pages.components.masks_scene import Scene
 from pages.components.plot import Plot, draw
 
-PANEL_WIDTHS = {"normal": 292, "projector": 236}  # of one of three grids; what a window of 1440 pixels has room for
+PANEL_WIDTHS = {"normal": 292, "projector": 262}  # of one of three grids; what a window of 1440 pixels has room for
 ROW, HIGHEST = 26, 270  # pixels
 
 
