@@ -28,7 +28,7 @@ def load_folder(folder: str) -> TranslationModel:
             ModelProblem.UNKNOWN_NAME, f"{folder!r} is neither the name of a model nor the full path of a folder."
         )
     if not os.path.isdir(path):  # unlike Path.is_dir, never raises: a name may be too long, or hold a zero byte
-        raise ModelError(ModelProblem.MISSING, f"{folder!r} is no folder that can be read.")
+        raise ModelError(ModelProblem.UNKNOWN_NAME, f"{folder!r} is no folder that can be read.")
     files = {name: path / name for name in FILES if os.path.isfile(path / name)}
     for name in REQUIRED:
         if name not in files:

@@ -10,8 +10,8 @@ from enum import StrEnum
 class ModelProblem(StrEnum):
     """Why there is no model."""
 
-    UNKNOWN_NAME = "unknown_name"  # neither in the catalogue nor the full path of a folder
-    MISSING = "missing"  # a file, or the whole folder, is not there or cannot be read
+    UNKNOWN_NAME = "unknown_name"  # neither in the catalogue nor the full path of a folder that is there
+    MISSING = "missing"  # a file is not there or cannot be read
     DAMAGED = "damaged"  # a file is there but is not, byte for byte, what it should be
     WRONG_FILE = "wrong_file"  # a file is whole, but not the one that belongs here
     UNSUPPORTED = "unsupported"  # a model of another kind, size or format than this app can show

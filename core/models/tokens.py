@@ -44,11 +44,17 @@ def load_tokenizer(settings: Settings, path: Path) -> PreTrainedTokenizerFast:
             ModelProblem.WRONG_FILE,
             f"{FILE} must put the end token {end} (id {settings.end_id}) after a text, and nothing before it.",
         )
+    unknown = _unknown(raw.get("model"))
+    if unknown is not None and unknown not in tokenizer.get_vocab(with_added_tokens=False):
+        raise ModelError(
+            ModelProblem.UNSUPPORTED,
+            f"{FILE} has {unknown!r} stand for unknown words, but its vocabulary does not hold this token.",
+        )
     wrapped: PreTrainedTokenizerFast = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
         tokenizer_object=tokenizer,
         pad_token=pad,
         eos_token=end,
-        unk_token=_unknown(raw.get("model")),
+        unk_token=unknown,
         clean_up_tokenization_spaces=False,
     )
     return wrapped

@@ -74,7 +74,7 @@ def test_what_is_neither_a_name_nor_a_full_path(name: str) -> None:
 def test_paths_that_are_no_folder(make: Callable[[str], Path], tmp_path: Path) -> None:
     folder = make("t5")
     for path in (tmp_path / "nowhere", folder / CONFIG, folder / CONFIG / "x", "/" + "x" * 5000, f"{tmp_path}/\0"):
-        refuse(path, ModelProblem.MISSING, "is no folder that can be read")
+        refuse(path, ModelProblem.UNKNOWN_NAME, "is no folder that can be read")
         assert not models.is_available(str(path))
     assert models.is_available(str(folder))
 
@@ -431,6 +431,19 @@ def test_more_weights_than_a_server_should_hold(make: Callable[[str], Path], mon
     refuse(make("t5"), ModelProblem.UNSUPPORTED, "the limit is 1,000")
 
 
+def test_the_most_weights_that_a_server_should_hold(make: Callable[[str], Path]) -> None:
+    folder = make("t5")
+    raw = (folder / WEIGHTS).read_bytes()
+    start = 8 + struct.unpack("<Q", raw[:8])[0]
+    header, size = json.loads(raw[8:start]), len(raw) - start
+    count = 300_000_001
+    header["extra"] = {"dtype": "F16", "shape": [count], "data_offsets": [size, size + 2 * count]}
+    with_header(folder / WEIGHTS, json.dumps(header).encode())
+    with (folder / WEIGHTS).open("r+b") as file:
+        file.truncate(file.seek(0, 2) + size + 2 * count)  # a hole: takes no space on disk
+    refuse(folder, ModelProblem.UNSUPPORTED, "the limit is 300,000,000")
+
+
 @pytest.mark.parametrize("keep", [0, 1, 7, 8, 9, 100, 0.5, -1])
 def test_a_truncated_file(keep: float, make: Callable[[str], Path]) -> None:
     folder = make("t5")
@@ -498,6 +511,21 @@ def test_a_tokenizer_of_another_model(make: Callable[[str], Path]) -> None:
     backend.add_tokens(["Krambambuli"])
     backend.save(str(folder / TOKENS))
     refuse(folder, ModelProblem.WRONG_FILE, r"tokens up to id 211, but vocab_size \(211\)")
+
+
+@pytest.mark.parametrize("added", [False, True])
+def test_a_token_for_unknown_words_that_the_vocabulary_does_not_hold(added: bool, make: Callable[[str], Path]) -> None:
+    """The first unknown word would make the tokenizer fail, or the network look for an embedding that is not there."""
+    folder = make("t5")
+    raw = json.loads((folder / TOKENS).read_text())
+    vocabulary = raw["model"]["vocab"]
+    last = max(vocabulary, key=vocabulary.__getitem__)
+    raw["model"]["unk_token"] = "<nowhere>"
+    if added:  # known to the tokenizer, with an id that the network has, but not to the part that splits words
+        raw["added_tokens"].append(raw["added_tokens"][0] | {"id": vocabulary.pop(last), "content": "<nowhere>"})
+        raw["model"]["merges"] = [pair for pair in raw["model"]["merges"] if "".join(pair) != last]
+    (folder / TOKENS).write_text(json.dumps(raw))
+    refuse(folder, ModelProblem.UNSUPPORTED, "tokenizer.json has '<nowhere>' stand for unknown words")
 
 
 def test_a_tokenizer_that_does_not_end_a_text(make: Callable[[str], Path]) -> None:
