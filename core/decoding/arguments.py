@@ -6,6 +6,7 @@ import torch
 from transformers import PreTrainedModel
 
 from core.decoding.beam import EarlyStopping
+from core.decoding.decoder import Rules
 from core.decoding.sampling import Sampling
 
 
@@ -43,11 +44,15 @@ def check_length(what: str, num_tokens: int, network: PreTrainedModel) -> None:
         raise ValueError(f"{what} ({num_tokens}) must be at most the network's number of positions ({positions})")
 
 
-def check_prefix(prefix: Sequence[int], max_new_tokens: int, network: PreTrainedModel) -> None:
+def check_prefix(prefix: Sequence[int], max_new_tokens: int, network: PreTrainedModel, rules: Rules) -> None:
     vocab_size = output_size(network)
-    for token_id in prefix:
+    bias: torch.Tensor | None = getattr(network, "final_logits_bias", None)  # Marian's: −inf forbids a token for good
+    for i, token_id in enumerate(prefix):
         if not 0 <= token_id < vocab_size:
             raise ValueError(f"forced_prefix: the id {token_id} must be at least 0 and below vocab_size ({vocab_size})")
+        never = bias is not None and bias[0, token_id] == -torch.inf
+        if never or token_id in rules.forbidden_after((rules.start_id, *prefix[:i])):
+            raise ValueError(f"forced_prefix: the network never says the id {token_id}")
     if len(prefix) > max_new_tokens:
         raise ValueError(
             f"forced_prefix ({len(prefix)} tokens) must not be longer than max_new_tokens ({max_new_tokens})"

@@ -8,6 +8,10 @@ from torch import Tensor
 from transformers import DynamicCache, EncoderDecoderCache, PreTrainedModel
 
 
+class UnusableNetworkError(ValueError):
+    """The network gives NaN instead of probabilities."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What a network's own generation config asks of every decoding."""
@@ -30,6 +34,10 @@ class Rules:
         end_ids = frozenset(as_list(config.eos_token_id))
         forbidden = tuple(tuple(ids) for ids in config.bad_words_ids or () if not (len(ids) == 1 and ids[0] in end_ids))
         return cls(start_id, end_ids, forbidden, tuple(as_list(config.forced_eos_token_id)))
+
+    def forbidden_after(self, read: tuple[int, ...]) -> list[int]:
+        """Return the tokens that must not follow what the decoder has read."""
+        return [token_id for *before, token_id in self.forbidden if read[len(read) - len(before) :] == tuple(before)]
 
 
 def as_list(ids: int | Sequence[int] | None) -> Sequence[int]:
@@ -62,9 +70,7 @@ class Prediction:
         else:
             allowed = self.log_probs.clone()
             for row, read in enumerate(self.decoder_inputs):
-                for *before, token_id in rules.forbidden:
-                    if read[len(read) - len(before) :] == tuple(before):
-                        allowed[row, token_id] = -torch.inf
+                allowed[row, rules.forbidden_after(read)] = -torch.inf
         return allowed
 
 
@@ -74,7 +80,7 @@ class Decoder:
     It holds what must not be computed twice: the encoder's output, and the keys and values of all tokens read so far.
     Nothing of this is in the network, which many threads may use at once.
 
-    Raises: ValueError if the network keeps no attention weights, or gives NaN.
+    Raises: ValueError if the network keeps no attention weights; UnusableNetworkError if it gives NaN.
     """
 
     def __init__(self, network: PreTrainedModel, source_ids: Sequence[int]) -> None:
@@ -109,7 +115,7 @@ class Decoder:
         )
         log_probs = output.logits[:, -1].float().log_softmax(-1)  # float32 for any network, as `generate` has it
         if log_probs.isnan().any():
-            raise ValueError("the network gives NaN for the next token: are its weights damaged?")
+            raise UnusableNetworkError("the network gives NaN for the next token: are its weights damaged?")
         return Prediction(
             decoder_inputs=tuple(self._read),
             log_probs=log_probs,

@@ -26,8 +26,9 @@ def decode_one_by_one(
     """Choose one token after another, until an end token or max_new_tokens.
 
     choose: from log-probabilities, (vocab_size,), to a token. Greedy decoding takes the most probable, sampling draws.
-    While the prefix lasts, its tokens are the only ones to choose from. Where it is a whole sentence, this is teacher
-    forcing: the network reads what it should have said, and is asked at every token how probable it would have been.
+    While the prefix lasts, its tokens are said, even one that is impossible to the network. Where it is a whole
+    sentence, this is teacher forcing: the network reads what it should have said, and is asked at every token how
+    probable it would have been.
     """
     moves: list[Move] = []
     token_id = decoder.rules.start_id
@@ -35,7 +36,8 @@ def decode_one_by_one(
         prediction = decoder.advance([token_id])
         forced = prefix[len(moves)] if len(moves) < len(prefix) else None
         allowed = prediction.allowed(decoder.rules, last=len(moves) + 1 == max_new_tokens, forced=forced)[0]
-        token_id = choose(allowed)
+        chosen = choose(allowed)  # drawn even where a token is forced: what follows is then drawn as it would have been
+        token_id = chosen if forced is None else forced
         moves.append(Move(prediction, 0, token_id, forced is not None, allowed[token_id].item()))
         if token_id in decoder.rules.end_ids:
             break

@@ -47,20 +47,20 @@ def translate(
         Above 0 long sentences gain.
     early_stopping: when beam search stops; see `beam_search`.
     max_new_tokens: where a sentence without an end is cut off.
-    forced_prefix: ids of tokens that the sentence must begin with. Their probability counts in the score. If they
-        hold an end token, the sentence ends there.
+    forced_prefix: ids of tokens that the sentence must begin with; none that the network can never say. Their
+        probability counts in the score. If they hold an end token, the sentence ends there.
     sampling, generator: draw every token, with this generator, instead of taking the most probable.
 
     Returns: the trace; one without steps for text without tokens.
     Raises: ValueError if an argument breaks its rule, if text has more tokens than the network has positions, or if the
-        network keeps no attention weights or gives NaN.
+        network keeps no attention weights; UnusableNetworkError if the network gives NaN.
     """
     rules = Rules.of(model.network)
     prefix = until_end(forced_prefix or (), rules)
     check_method(num_beams, early_stopping, sampling, generator, model.network)
     check_penalty(length_penalty)
     check_length("max_new_tokens", max_new_tokens, model.network)
-    check_prefix(prefix, max_new_tokens, model.network)
+    check_prefix(prefix, max_new_tokens, model.network, rules)
     source_ids = encode(model, text)
     if not source_ids:
         return record_nothing(model.tokenizer, rules)
@@ -89,9 +89,10 @@ def score_reference(model: Translator, text: str, reference: str, *, length_pena
     """Let the network read a given translation, and keep how probable it finds each token (teacher forcing).
 
     Returns: the trace of the reference. At every step, `chosen` and `rank` are those of its token, and `candidates`
-        says what the network would rather have said. One without steps for text without tokens.
-    Raises: ValueError if text or reference has more tokens than the network has positions, or length_penalty breaks
-        its rule.
+        says what the network would rather have said. A token that the network can never say makes the score −inf. One
+        without steps for text without tokens.
+    Raises: ValueError if text or reference has more tokens than the network has positions, length_penalty breaks its
+        rule, or the network keeps no attention weights; UnusableNetworkError if the network gives NaN.
     """
     rules = Rules.of(model.network)
     check_penalty(length_penalty)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from transformers import T5ForConditionalGeneration
 
-from core.decoding import DecodingTrace, Fate, Sampling, score_reference, translate
+from core.decoding import DecodingTrace, Fate, Sampling, UnusableNetworkError, score_reference, translate
 from core.decoding.beam import beam_search
 from core.decoding.decoder import Decoder, Prediction, Rules
 from core.decoding.one_by_one import decode_one_by_one, most_probable, score_of
@@ -370,6 +370,17 @@ def test_a_reference_is_scored_as_the_network_trains_on_it(model: Model) -> None
     assert total == pytest.approx(trace.score * len(trace.steps))
 
 
+def test_a_reference_that_the_network_never_says() -> None:
+    network = tiny_marian()
+    model = Model(network, tiny_tokenizer())
+    never = model.tokenizer("The cat").input_ids[1]
+    network.final_logits_bias[0, never] = -math.inf
+    trace = score_reference(model, TEXT, "The cat")
+    assert list(trace.token_ids) == model.tokenizer("The cat").input_ids
+    assert trace.score == trace.steps[1].chosen.log_probability == -math.inf
+    assert (trace.steps[1].chosen.token_id, trace.steps[1].rank) == (never, 211)
+
+
 def test_an_empty_reference_is_only_the_end(model: Model) -> None:
     assert score_reference(model, TEXT, "").tokens == ("</s>",)
 
@@ -434,6 +445,35 @@ def test_bad_arguments(marian: Model, text: str, arguments: dict[str, object], m
         translate(marian, text, **arguments)
 
 
+@pytest.mark.parametrize(
+    ("prefix", "refused"),
+    [
+        ((7,), 7),
+        ((60, 5, 7), 7),
+        ((60, 9), 9),  # a bad word of one token
+        ((60, 11, 12), 12),  # of two
+        ((0, 13), 13),  # of three, where the start token is the first
+        ((12, 60, 11), None),
+        ((60, 0, 11), None),
+        ((60, 13, 12), None),
+        ((60, 1, 7), None),  # the sentence ends before the 7
+    ],
+)
+def test_a_prefix_that_the_network_never_says(
+    prefix: tuple[int, ...], refused: int | None, method: dict[str, object]
+) -> None:
+    network = tiny_marian()
+    network.final_logits_bias[0, 7] = -math.inf
+    network.generation_config.bad_words_ids = [[9], [11, 12], [0, 0, 13]]
+    model = Model(network, tiny_tokenizer())
+    if refused is None:
+        said = translate(model, TEXT, forced_prefix=prefix, max_new_tokens=4, **method).token_ids
+        assert said[: len(prefix)] == prefix[: prefix.index(1) + 1 if 1 in prefix else None]
+        return
+    with pytest.raises(ValueError, match=f"^forced_prefix: the network never says the id {refused}$"):
+        translate(model, TEXT, forced_prefix=prefix, max_new_tokens=4, **method)
+
+
 def test_the_greatest_arguments(marian: Model) -> None:
     assert translate(marian, TEXT, max_new_tokens=101, forced_prefix=[5] * 101).token_ids == (5,) * 101
     assert len(translate(marian, TEXT, num_beams=211, max_new_tokens=2).search[1]) == 422
@@ -463,8 +503,9 @@ def test_networks_that_cannot_be_used() -> None:
     damaged = tiny_t5()
     with torch.no_grad():
         damaged.lm_head.weight[5, 5] = math.nan
-    with pytest.raises(ValueError, match="gives NaN for the next token"):
+    with pytest.raises(UnusableNetworkError, match="gives NaN for the next token"):
         translate(Model(damaged, tiny_tokenizer()), TEXT, num_beams=2)
+    assert issubclass(UnusableNetworkError, ValueError)
     endless = tiny_t5()
     endless.generation_config.decoder_start_token_id = None
     with pytest.raises(ValueError, match="must have a decoder_start_token_id or a bos_token_id"):
