@@ -32,7 +32,12 @@ class Row:
 
 
 def describe(weights: Tensor) -> Row:
-    """Describe one row of weights, shape (seq_k,)."""
+    """Describe one row of weights, shape (seq_k,).
+
+    Raises: ValueError if the row is empty.
+    """
+    if len(weights) == 0:
+        raise ValueError("seq_k (0) must be at least 1")
     strongest = int(weights.argmax())
     entropy = -float((weights * weights.clamp_min(1e-30).log2()).sum())
     return Row(strongest, float(weights[strongest]), max(entropy, 0.0), math.log2(len(weights)))

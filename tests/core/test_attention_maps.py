@@ -43,6 +43,11 @@ def test_describes_a_row_worked_by_hand() -> None:
     assert row.most == pytest.approx(2.0)
 
 
+def test_refuses_an_empty_row() -> None:
+    with pytest.raises(ValueError, match=r"seq_k \(0\) must be at least 1"):
+        describe(torch.zeros(0))
+
+
 def test_entropy_at_its_ends() -> None:
     assert describe(torch.tensor([0.0, 1.0, 0.0])).entropy == 0
     assert describe(torch.full((7,), 1 / 7)).entropy == pytest.approx(math.log2(7), abs=1e-5)
