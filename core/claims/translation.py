@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from core.claims import Verdict
+from core.tokens import WORD_MARK
 
 if TYPE_CHECKING:  # core.quality imports torch; claims can be judged without it
     from core.quality import Interval
@@ -13,7 +14,6 @@ if TYPE_CHECKING:  # core.quality imports torch; claims can be judged without it
 
 # --------------------------------------------- "Je t'aime" is decoded as <BOS> → I → love → you → <EOS>
 
-WORD_MARK = "▁"  # how sentencepiece and its kin write "a word begins here"
 FULL_STOP = "."
 
 

@@ -3,7 +3,7 @@
 import html
 from collections.abc import Sequence
 
-WORD_MARK = "▁"  # how a piece says "a word begins here"
+from core.tokens import WORD_MARK
 
 
 def plain(token: str) -> str:
