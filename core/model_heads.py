@@ -29,17 +29,18 @@ class HeadEntropies:
 
 
 def encoder_inputs(model: TranslationModel, text: str, *, most_tokens: int) -> EncoderInputs:
-    """Read a sentence with the model's encoder; what exceeds most_tokens is cut off.
+    """Read a sentence with the model's encoder; what exceeds most_tokens is cut off before the end token.
 
     In a Marian model a layer's attention reads what the layer gets, without a normalisation before it.
     Raises: ValueError if the model is no Marian model.
     """
     _check_family(model)
-    ids = model.tokenizer(text, truncation=True, max_length=most_tokens, return_tensors="pt").input_ids
+    *said, end = model.tokenizer(text).input_ids
+    ids = [*said[: most_tokens - 1], end]  # not by truncation=True: that would change the tokenizer for all threads
     with torch.inference_mode():
-        states = model.network.get_encoder()(input_ids=ids, output_hidden_states=True).hidden_states
+        states = model.network.get_encoder()(input_ids=torch.tensor([ids]), output_hidden_states=True).hidden_states
     stacked = torch.cat(states[:-1]).double()  # (num_layers, seq_len, d_model); the last is the encoder's output
-    return EncoderInputs(tuple(model.tokenizer.convert_ids_to_tokens(ids[0])), stacked)
+    return EncoderInputs(tuple(model.tokenizer.convert_ids_to_tokens(ids)), stacked)
 
 
 def encoder_head(model: TranslationModel, layer: int, head: int) -> Head:

@@ -180,6 +180,35 @@ def _is_forbidden(node: ast.AST) -> bool:
     return False
 
 
+def tokenizer_changes(source: str) -> list[str]:
+    """Calls of a tokenizer with truncation= or padding=: they change it for all threads that share it."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    return [
+        ast.unparse(call)
+        for call in calls
+        if "tokenizer" in ast.unparse(call.func) and any(k.arg in ("truncation", "padding") for k in call.keywords)
+    ]
+
+
+@pytest.mark.parametrize("path", [path for path in CODE if not name(path).startswith("tools/")], ids=name)
+def test_shared_tokenizers_are_not_changed(path: Path) -> None:
+    assert tokenizer_changes(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("tokenizer(text, truncation=True)", 1),
+        ("model.tokenizer([text], padding=True).input_ids", 1),
+        ("model.tokenizer.encode(text, truncation=cut)", 1),
+        ("model.tokenizer(text).input_ids", 0),
+        ("chart.properties(padding=8)", 0),
+    ],
+)
+def test_what_changes_a_tokenizer(code: str, found: int) -> None:
+    assert len(tokenizer_changes(code)) == found
+
+
 @pytest.mark.parametrize("path", CODE, ids=name)
 def test_nothing_forbidden_is_used(path: Path) -> None:
     assert forbidden(path.read_text(encoding="utf-8")) == []
