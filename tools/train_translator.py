@@ -35,6 +35,7 @@ from torch import Tensor
 from transformers import MarianConfig, MarianMTModel, PreTrainedTokenizerFast
 
 ASSETS = Path(__file__).resolve().parent.parent / "core" / "assets" / "atlas-fr-en"
+SHOWN = ASSETS.with_name("pairs-fr-en.tsv")  # sentence pairs that the app measures the model with
 CARD = Path(__file__).with_name("model_card.md")
 PAD, END, UNKNOWN = "<pad>", "</s>", "<unk>"
 LONGEST = 64  # pieces; the page that uses the model cuts its input there
@@ -131,11 +132,20 @@ class Sentences:
     test: list[Pair]
 
 
-def split(corpus: Path) -> Sentences:
-    """Test sentences are drawn first and with seed 0, so that no choice made here can move them."""
+def split(corpus: Path, shown: Path = SHOWN) -> Sentences:
+    """Test sentences are drawn first and with seed 0, so that no choice made here can move them.
+
+    Raises: ValueError if a sentence of `shown`, in either language, is among those to train on.
+    """
     rest, test = hold_out(read_pairs(corpus), 1000, seed=0)
     rest, validation = hold_out(rest, 500, seed=1)
-    return Sentences(drop_contradictions(rest), validation, test)
+    train = drop_contradictions(rest)
+    french, english = {words(p.french) for p in train}, {words(p.english) for p in train}
+    for line in shown.read_text(encoding="utf-8").splitlines()[1:]:  # the first line names the columns
+        for sentence, known in zip(line.split("\t"), (french, english), strict=True):
+            if words(sentence) in known:
+                raise ValueError(f"{sentence!r} of {shown.name} must not be in the training data")
+    return Sentences(train, validation, test)
 
 
 # ---------------------------------------------------------------------------------------------------------- tokenizer
