@@ -5,7 +5,7 @@ vl-convert takes about 90 MB of memory once it is loaded, so it is imported only
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -64,5 +64,12 @@ def _names(part: object, key: str) -> bool:
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", double_precision=7))  # NaN becomes null
-    return rows
+    columns = {str(name): map(_plain, frame[name].tolist()) for name in frame}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _plain(value: Any) -> Any:
+    """As JSON can hold it: the seven digits that float32 has, however small the number; null for what is none."""
+    if not isinstance(value, float):
+        return value
+    return float(f"{value:.7g}") if math.isfinite(value) else None

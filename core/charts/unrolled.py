@@ -31,6 +31,7 @@ def unrolled(
     num_steps: int,
     *,
     labels: UnrolledWords | None = None,
+    dense: bool = False,
     title: str | None = None,
     width: int | None = None,
     height: int = 170,
@@ -38,6 +39,7 @@ def unrolled(
 ) -> alt.LayerChart:
     """Inputs as squares below, outputs as circles at the step at which they are ready; the marked way is thick.
 
+    dense: there are so many edges that each must be faint.
     Datasets: "edges" (x, y, x2, y2: int16; on: int8) and "nodes" (x, y: int16; on: int8), from :func:`unrolled_data`.
     Raises: ValueError if there are no words.
     """
@@ -69,7 +71,7 @@ def unrolled(
     hover = alt.expr(tokens.record(tooltip))
     layers = [
         edges.transform_filter("!datum.on")
-        .mark_rule(stroke=style.muted, strokeWidth=style.scale, opacity=0.55)
+        .mark_rule(stroke=style.muted, strokeWidth=style.scale, opacity=0.12 if dense else 0.55)
         .encode(**ends),
         edges.transform_filter("datum.on").mark_rule(stroke=style.accent, strokeWidth=3.5 * style.scale).encode(**ends),
         *(

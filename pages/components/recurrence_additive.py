@@ -161,10 +161,10 @@ def draw(chosen: Chosen, found: Found) -> Sequence[Plot]:
         printed = _draw_weights(
             chosen, "printed", found.printed, found.printed, _("Weights by vᵀ tanh(W h), without s"), with_state=False
         )
+        look_for(*_in_words(chosen, found))
     with right:
         context = _draw_context(chosen, found)
         _costs(chosen, found)
-    look_for(*_in_words(chosen, found))
     return scores, now, printed, context
 
 
@@ -220,7 +220,7 @@ def _draw_context(chosen: Chosen, found: Found) -> Plot:
         kind="scores",
         words=_heatmap_words(column_axis="", query=_("word"), key=_("dimension"), value=_("value")),
         title=_("Encoder states h, and their weighted mean"),
-        height=178,
+        height=200,
         expected_width=330,
         clickable=False,
     )
@@ -251,7 +251,7 @@ def _costs(chosen: Chosen, found: Found) -> None:
                 f"{counted.multiply_adds:,}{once}",
                 f"{agreement.same_strongest:.0%}",
                 f"{agreement.rank_correlation:+.2f}",
-                "–" if seconds is None else f"{1000 * seconds:.2f} ms",
+                "–" if seconds is None else f"{1000 * seconds:.2f}\u00a0ms",
             )
         )
     table = "".join(

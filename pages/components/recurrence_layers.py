@@ -22,6 +22,7 @@ from pages.components.words import look_for
 SEEDS = tuple(range(5))
 LAYERS = (*RECURRENT, Layer.ATTENTION)
 CHART_HEIGHT = 165
+FEW_WORDS = 8  # of more, attention's pairs are drawn faintly
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,7 @@ def _draw_steps(chosen: Chosen, found: Found, layer: Layer, title: str) -> Plot:
         words=chosen.words,
         num_steps=len(chosen.words),
         labels=unrolled.UnrolledWords(axis=_("step"), token=_("word"), step=_("ready after step")),
+        dense=layer is Layer.ATTENTION and len(chosen.words) > FEW_WORDS,
         title=title,
         height=120,
         expected_width=500,

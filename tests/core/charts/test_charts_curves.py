@@ -96,7 +96,7 @@ def test_numbers_on_the_axes_can_be_read() -> None:
     svg = to_svg(spec("a", axes=(Axis("distance"), Axis("size", log=True))), frames, LIGHT)
     assert ">20<" in svg
     assert ">1e-8<" in svg
-    assert ">+20<" in to_svg(spec("a", axes=(Axis("distance", format="+"), LINEAR[1])), frames, LIGHT)
+    assert ">20.0<" in to_svg(spec("a", axes=(Axis("distance", format=".1f"), LINEAR[1])), frames, LIGHT)
 
 
 def drawn_points(svg: str) -> int:

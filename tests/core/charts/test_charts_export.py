@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from core.charts import heatmap, heatmap_data, style, to_png, to_svg
+from core.charts.curves import Axis, curves, curves_data
 
 LIGHT, DARK = style("light"), style("dark", "projector")
 
@@ -55,6 +56,13 @@ def test_missing_numbers_become_null() -> None:
     svg = to_svg(heatmap(LIGHT, ["a"], ["b"]).to_dict(), heatmap_data([[np.nan]]), LIGHT)
     assert ">NaN<" in svg
     json.dumps(heatmap(LIGHT, ["a"], ["b"]).to_dict(), allow_nan=False)
+
+
+def test_small_numbers_are_not_rounded_away() -> None:
+    """Seven decimals would lose them, and a logarithmic axis leaves out what is zero."""
+    frames = curves_data([[1, 2]], [[1e-16, 1e-20]])
+    spec = curves(LIGHT, ["a"], x=Axis("x"), y=Axis("y", log=True)).to_dict()
+    assert to_svg(spec, frames, LIGHT).count('aria-roledescription="point"') == 2
 
 
 def test_the_converter_is_loaded_only_when_asked_for() -> None:
