@@ -194,7 +194,7 @@ def attention_bars(
     y = alt.Y("weight:Q", scale=alt.Scale(domain=[0, 1], clamp=True), axis=ticks)
     tooltip = {
         words.key: "key_tokens[datum.k] + '  ·  ' + (datum.k + 1)",
-        words.weight: f"datum.attend ? format(datum.weight, '.4f') : {tokens.quoted(words.masked)}",
+        words.weight: f"datum.attend ? {_weight('.4f')} : {tokens.quoted(words.masked)}",
     }
     if before:
         tooltip[words.before] = "format(datum.before, '.4f')"
@@ -217,10 +217,11 @@ def attention_bars(
         outline = data.mark_bar(filled=False, stroke=style.accent, strokeDash=[4, 3], strokeWidth=1.5 * style.scale)
         layers.append(outline.encode(x=x, y=alt.Y("before:Q"), y2=alt.datum(0)))
     if len(keys) <= _NUMBERS_UP_TO and column >= 2.5 * style.small_size:
-        top = "max(datum.weight, datum.before)" if before else "datum.weight"
+        highest, otherwise = ("max(datum.weight, datum.before)", "datum.before") if before else ("datum.weight", "0")
+        top = f"isValid(datum.weight) ? {highest} : {otherwise}"  # "NaN" has no height, and yet needs a place
         number = data.transform_calculate(top=top).mark_text(
             dy=-0.7 * style.small_size,
-            text=alt.expr("datum.attend ? format(datum.weight, '.2f') : ''"),
+            text=alt.expr(f"datum.attend ? {_weight('.2f')} : ''"),
             fill=style.muted,
             fontSize=style.small_size,
         )
@@ -273,6 +274,10 @@ def attention_bars_data(
     seen = int(attend.sum())
     line = np.array([1 / seen] if uniform and seen else [], np.float32)
     return {"bars": frame, "uniform": pd.DataFrame({"weight": line})}
+
+
+def _weight(form: str) -> str:
+    return f"(isValid(datum.weight) ? format(datum.weight, '{form}') : 'NaN')"
 
 
 def _click(name: str, field: str, view: str) -> alt.TopLevelSelectionParameter:

@@ -60,7 +60,7 @@ def visible_contexts(
     )
     x = alt.X("q:O", scale=alt.Scale(domain=list(range(bands)), paddingInner=0.36, paddingOuter=0.18), axis=axis)
     ticks = alt.Axis(title=words.axis, format="d", tickMinStep=1, tickCount=5, grid=True)
-    y = alt.Y("count:Q", scale=alt.Scale(domain=[0, most + 0.12 * most], nice=False), axis=ticks)
+    y = alt.Y("count:Q", scale=alt.Scale(domain=[0, 1.14 * most], nice=False), axis=ticks)
     tooltip = {words.query: "query_tokens[datum.q] + '  ·  ' + (datum.q + 1)", words.axis: "format(datum.count, 'd')"}
     bars = alt.Chart(alt.NamedData("contexts"))
     mean = alt.Chart(alt.NamedData("mean"))
@@ -73,13 +73,10 @@ def visible_contexts(
         mean.mark_text(
             align="left",
             dx=4,
-            dy=-0.8 * style.small_size,
-            text=alt.expr(f"{tokens.quoted(words.mean + ' ')} + format(datum.count, '.2f')"),
+            text=alt.expr(f"{tokens.quoted(f'╌╌ {words.mean} ')} + format(datum.count, '.2f')"),
             fontSize=style.font_size,
             fontWeight=600,
-            stroke=style.background,
-            strokeWidth=0,
-        ).encode(x=alt.value(0), y=y),
+        ).encode(x=alt.value(0), y=alt.value(0.5 * style.font_size)),  # above the bars, which leave room there
     ]
     if len(queries) <= _NUMBERS_UP_TO:
         layers.append(

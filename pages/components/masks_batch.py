@@ -79,5 +79,6 @@ def _table(scene: Scene, masks: Mapping[str, Tensor]) -> None:
     rows = []
     for name, title, queries, keys, mask, (rows_of_mask, columns) in lines:
         per_sentence = [f"{int(m.sum())} / {m.numel()}" for m in masks[name]]
-        rows.append([title, queries, keys, mask, f"({sentences}, 1, {rows_of_mask}, {columns})", *per_sentence])
+        shape = f"({sentences}, 1, {rows_of_mask}, {columns})".replace(" ", "\u00a0")  # on one line
+        rows.append([title, queries, keys, mask, shape, *per_sentence])
     st.html(html_table(head, rows))

@@ -87,7 +87,8 @@ def _paired(targets: Batch, sources: Batch) -> tuple[Batch, Batch, list[str]]:
 
 def _rest(panel: Panel, settings: Settings, said: list[str]) -> Settings:
     """The controls whose bounds depend on the sentences."""
-    left, right = st.columns(2)
+    several = len(settings.batch.sentences) > 1
+    left, right = st.columns(2) if several else [st.container(gap=None)] * 2
     with left:
         sentence = panel.slider("sentence", _("Sentence"), 1, len(settings.batch.sentences), default=1, step=1)
     settings = replace(settings, sentence=sentence - 1)

@@ -198,7 +198,7 @@ def test_a_batch_has_three_masks() -> None:
         [[1, 0, 0], [1, 1, 0], [1, 1, 1]],
         [[1, 0]] * 3,
     ]
-    assert "(2, 1, 3, 3)" in words(app)
+    assert "(2,\u00a01,\u00a03,\u00a03)" in words(app)
 
 
 def test_claims_follow_what_is_on_screen() -> None:

@@ -140,6 +140,14 @@ def test_bars_compile(columns: int, look: object) -> None:
         vl_convert.vegalite_to_vega(chart.to_dict())
 
 
+@pytest.mark.parametrize("before", [None, [0.5, 0.3, 0.2]])
+def test_undefined_weights_are_shown_as_such(before: list[float] | None) -> None:
+    chart = attention_bars(LIGHT, list("abc"), before=before is not None)
+    svg = to_svg(chart.to_dict(), attention_bars_data([np.nan] * 3, before=before), LIGHT)
+    assert svg.count(">NaN<") == 3
+    assert ">0.00<" not in svg
+
+
 def test_attention_arguments_must_fit() -> None:
     with pytest.raises(ValueError, match="keys must hold at least one token"):
         attention_bars(LIGHT, [])
