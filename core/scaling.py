@@ -46,8 +46,8 @@ def measure_scaling(
 
 def entropies(weights: Tensor) -> Tensor:
     """The entropy of every row, in bits; weights (…, seq_k) → (…)."""
-    nats: Tensor = -torch.special.xlogy(weights, weights).sum(dim=-1)  # 0 · log 0 counts as 0
-    return nats.clamp_min(0.0) / math.log(2)
+    nats: Tensor = torch.special.xlogy(weights, weights).sum(dim=-1)  # 0 · log 0 counts as 0; never above 0
+    return nats.abs() / math.log(2)
 
 
 def softmax_gradients(weights: Tensor) -> Tensor:

@@ -50,7 +50,7 @@ def _told(computation: Computation, matrix: str, column: int) -> str:
             top=top, terms=terms
         )
     pairs = zip(computation.left.tolist(), computation.right.tolist(), strict=True)
-    terms = _shortened([f"{a:.2f}·{_signed(b)}" for a, b in pairs])
+    terms = _shortened([f"{_signed(a)}·{_signed(b)}" for a, b in pairs])
     if computation.factor != 1:
         return f"= {computation.factor:.3f} · ({terms})"
     bias = f" + {_signed(computation.bias)}" if computation.bias else ""
@@ -58,7 +58,7 @@ def _told(computation: Computation, matrix: str, column: int) -> str:
 
 
 def _signed(number: float) -> str:
-    return f"({number:.2f})" if number < 0 else f"{number:.2f}"
+    return f"(−{-number:.2f})" if number < 0 else f"{number:.2f}"
 
 
 def _shortened(terms: Sequence[str]) -> str:

@@ -22,7 +22,7 @@ from pages.components.plot import Plot, draw
 from pages.components.qkv_shelves import Example
 from pages.components.words import Claim, claim_cards, look_for
 
-WIDTHS = {"normal": 1070, "projector": 970}  # pixels that there are on the screens that the page is made for
+WIDTHS = {"normal": 1070, "projector": 940}  # pixels that there are on the screens that the page is made for
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def _draw(shelf: Shelf, example: Example, answer: Answer, settings: Settings) ->
         words=lookup.LookupWords(
             similarity=_("similarity: query · key / temperature") if settings.softmax else _("similarity: query · key"),
             share=_("weight after softmax") if settings.softmax else _("weight: the raw similarity"),
-            contribution=_("what goes into the answer: weight · value"),
+            contribution=_("answer: Σ weight · value"),
             answer=_("answer"),
             book=_("row"),
             content=_("value"),

@@ -155,7 +155,7 @@ def _draw_pair(settings: Settings, trace: HeadTrace) -> Plot:
 
 def _table(settings: Settings, structures: Mapping[str, Structure]) -> None:
     """All variants beside each other; the chosen one is marked."""
-    columns = (_("parameters"), "S − Sᵀ", "A − Aᵀ", _("self first"), _("rank"))
+    columns = (_("parameters"), "S−Sᵀ", "A−Aᵀ", _("self first"), _("rank"))
     head = "".join(f"<th>{html.escape(column)}</th>" for column in ("", *columns))
     rows = ""
     for sharing, name in _names().items():
@@ -173,7 +173,7 @@ def _table(settings: Settings, structures: Mapping[str, Structure]) -> None:
     st.html(f'<table class="atlas-facts"><tr>{head}</tr>{rows}</table>')
     st.caption(
         _(
-            "{trials} random inputs of {tokens} tokens. S − Sᵀ: largest difference of the scores to their transpose."
+            "{trials} random inputs of {tokens} tokens. S−Sᵀ: largest difference of the scores to their transpose."
         ).format(trials=TRIALS, tokens=SEQ_LEN)
     )
 
@@ -267,7 +267,7 @@ def _cards(settings: Settings, structures: Mapping[str, Structure]) -> Sequence[
         Claim(
             _("The four variants run as the source texts print them."),
             variants_verdict(outcomes),
-            "; ".join(f"{name}: {names[as_printed.Outcome(outcome)]}" for name, outcome in outcomes.items()),
+            " · ".join(f"{name} – {names[as_printed.Outcome(outcome)]}" for name, outcome in outcomes.items()),
         ),
     )
 

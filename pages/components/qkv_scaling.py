@@ -34,11 +34,11 @@ def measured(seed: int) -> tuple[tuple[Saturation, ...], tuple[Saturation, ...]]
 def view(seed: int, head_dim: int) -> Sequence[Plot]:
     """Three curves against head_dim; a dashed line stands at the head_dim of the picture above."""
     both = measured(seed)
-    names = (_("without 1/√head_dim"), _("with it"))
+    names = (_("unscaled"), _("scaled"))
     axes = {
-        "variance": (_("variance of the scores"), curves.Axis("", log=True)),
-        "entropy": (_("entropy of the weights, bits"), curves.Axis("", domain=(0.0, 6.0), ticks=(0, 2, 4, 6))),
-        "gradient": (_("size of softmax's gradient"), curves.Axis("", domain=(0.0, 0.4), ticks=(0, 0.2, 0.4))),
+        "variance": (_("score variance"), curves.Axis("", log=True)),
+        "entropy": (_("entropy, bits"), curves.Axis("", domain=(0.0, 6.0), ticks=(0, 2, 4, 6))),
+        "gradient": (_("softmax gradient"), curves.Axis("", domain=(0.0, 0.4), ticks=(0, 0.2, 0.4))),
     }
     plots = []
     for column, (field, (title, axis)) in zip(st.columns(3, gap="small"), axes.items(), strict=True):

@@ -30,7 +30,7 @@ SENTENCE = "The cat sat on the mat"
 FRENCH = "Le chat dort dans le jardin."
 MOST_TOKENS = 10
 MOST_COLUMNS = 32  # of a matrix that are drawn; the others are computed all the same
-WIDTHS = {"normal": 1070, "projector": 970}  # pixels that there are on the screens that the page is made for
+WIDTHS = {"normal": 1070, "projector": 945}  # pixels that there are on the screens that the page is made for
 KEY = "qkv.head"
 OFFERED_CELL = rf"|(?:{'|'.join(MATRICES)})-\d{{1,2}}-\d{{1,2}}"
 

@@ -6,7 +6,6 @@ with; a table from elsewhere (an example, an address, Reset, another language) b
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -61,17 +60,17 @@ def edit(panel: Panel, name: str, example: Example, written: str) -> Shelf:
             titles[0]: st.column_config.TextColumn(titles[1], max_chars=LONGEST_TITLE, width="medium"),
             **{key: st.column_config.NumberColumn(label, step=0.01, width="small") for key, label in numbers},
         },
-        on_change=partial(_adopt, panel, editor, name, example),
+        on_change=lambda: _adopt(panel, editor, name, example, st.session_state[editor.key]),
     )
     if editor.error:
         st.warning(sentence(editor.error, example), icon=":material/edit:")
     return shelf_of(rows)
 
 
-def _adopt(panel: Panel, editor: Editor, name: str, example: Example) -> None:
+def _adopt(panel: Panel, editor: Editor, name: str, example: Example, changes: Mapping[str, Any]) -> None:
     """Something was typed: keep it if it can be read. A callback runs before the page: the address is right at once."""
     try:
-        shelf = shelf_of(changed(editor.began_with, st.session_state[editor.key]))
+        shelf = shelf_of(changed(editor.began_with, changes))
     except TableError as error:
         editor.error = error.with_traceback(None)
         return
