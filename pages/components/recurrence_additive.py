@@ -274,7 +274,9 @@ def _costs(chosen: Chosen, found: Found) -> None:
         if not cancelled():
             _measured()[SIZE] = measured
 
-    job("recurrence.forms", _("Measure") if found.seconds is None else _("Measure again"), work)
+    measuring = job("recurrence.forms", _("Measure") if found.seconds is None else _("Measure again"), work)
+    if measuring is not None and measuring.failed:
+        st.error(_("The measurement failed. Try again; if it fails again, start the server anew."))
 
 
 def _in_words(chosen: Chosen, found: Found) -> Sequence[str]:

@@ -195,7 +195,9 @@ def _draw_times(chosen: Chosen, times: Times | None) -> Sequence[Plot]:
             )
         )
     label = _("Measure") if times is None else _("Measure again")
-    job(f"recurrence.times.{dim}", label, work)
+    measuring = job(f"recurrence.times.{dim}", label, work)
+    if measuring is not None and measuring.failed:
+        st.error(_("The measurement failed. Try again; if it fails again, start the server anew."))
     return plots
 
 
