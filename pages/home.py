@@ -1,5 +1,10 @@
 """The map: the encoder–decoder Transformer, each block of which leads to the page that explains it."""
 
+if __name__ == "__main__":  # a fresh server opened straight at this page: its frame comes before the imports below
+    import streamlit_app
+
+    streamlit_app.main()
+
 import streamlit as st
 
 from core.charts.architecture import MapLabels, transformer_map
@@ -75,9 +80,3 @@ def _labels() -> MapLabels:
         target=_("what has been said so far"),
         prediction=_("probabilities of the next token"),
     )
-
-
-if __name__ == "__main__":  # a fresh server opened straight at this page
-    import streamlit_app
-
-    streamlit_app.main()

@@ -1,5 +1,10 @@
 """Masks: which query may look at which key, and what happens to the rest."""
 
+if __name__ == "__main__":  # a fresh server opened straight at this page: its frame comes before the imports below
+    import streamlit_app
+
+    streamlit_app.main()
+
 import streamlit as st
 
 from pages.components import (
@@ -54,9 +59,3 @@ def _presets() -> dict[str, dict[str, object]]:
         _("−1e9 in float16"): {"fill": "1e9", "dtype": "float16"},
         _("Two languages"): {"kind": "cross", "view": "reach"},
     }
-
-
-if __name__ == "__main__":  # a fresh server opened straight at this page
-    import streamlit_app
-
-    streamlit_app.main()

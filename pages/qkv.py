@@ -1,5 +1,10 @@
 """Queries, keys and values: a soft look-up, a sentence on its way through a head, and why there are three matrices."""
 
+if __name__ == "__main__":  # a fresh server opened straight at this page: its frame comes before the imports below
+    import streamlit_app
+
+    streamlit_app.main()
+
 from pages.components import qkv_library, qkv_matrices, qkv_sentence, qkv_shelves
 from pages.components.controls import Panel
 from pages.components.i18n import _
@@ -42,9 +47,3 @@ def _presets(view: str) -> dict[str, dict[str, object]]:
         _("192 out of reach"): {"view": view, "wide_d_model": 128, "wide_head_dim": 64},
         _("Money"): {"view": view, "angle": 90},
     }
-
-
-if __name__ == "__main__":  # a fresh server opened straight at this page
-    import streamlit_app
-
-    streamlit_app.main()

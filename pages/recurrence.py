@@ -1,5 +1,10 @@
 """Before attention: recurrent layers, and the additive attention that was built on them."""
 
+if __name__ == "__main__":  # a fresh server opened straight at this page: its frame comes before the imports below
+    import streamlit_app
+
+    streamlit_app.main()
+
 import streamlit as st
 
 from pages.components import recurrence_additive, recurrence_claims, recurrence_fold, recurrence_layers
@@ -46,9 +51,3 @@ def _presets() -> dict[str, dict[str, object]]:
         _("Gradients that grow"): {"recurrent_scale": 4.0},
         _("The lesson's 12 states"): {"view": "additive", **recurrence_additive.lesson_settings()},
     }
-
-
-if __name__ == "__main__":  # a fresh server opened straight at this page
-    import streamlit_app
-
-    streamlit_app.main()

@@ -1,5 +1,10 @@
 """The whole model at work: a translation, token by token."""
 
+if __name__ == "__main__":  # a fresh server opened straight at this page: its frame comes before the imports below
+    import streamlit_app
+
+    streamlit_app.main()
+
 from functools import partial
 
 import streamlit as st
@@ -103,9 +108,3 @@ def _presets() -> dict[str, dict[str, object]]:
         _("A tree of beams"): {"sentence": "Où est-ce que tu habites ?", "method": "beam", "view": "beams"},
         _("Word order"): {"sentence": "J'ai vu un chat noir dans le jardin.", "step": 5},
     }
-
-
-if __name__ == "__main__":  # a fresh server opened straight at this page
-    import streamlit_app
-
-    streamlit_app.main()
