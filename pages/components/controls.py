@@ -74,7 +74,8 @@ class Panel:
         if key in st.session_state:
             wanted = st.session_state[key] + (step if st.session_state.pop(_next(key), False) else 0)
             st.session_state[key] = _nearest(wanted, low, high, step)  # the bounds may have moved since
-        found = st.slider(label, low, high, default, step, key=key, help=help, format=format, bind="query-params")
+        start = _nearest(default, low, high, step)  # what is the usual value may be too much for a short sentence
+        found = st.slider(label, low, high, start, step, key=key, help=help, format=format, bind="query-params")
         value = self._values[name] = _nearest(found, low, high, step)
         if asked is not None and not _same_number(asked, value):
             self._refuse(label, asked, value)

@@ -254,9 +254,7 @@ def _costs(chosen: Chosen, found: Found) -> None:
                 "–" if seconds is None else f"{1000 * seconds:.2f}\u00a0ms",
             )
         )
-    table = "".join(
-        f"<tr><th>{name}</th>{''.join(f'<td>{html.escape(cell)}</td>' for cell in cells)}</tr>" for name, *cells in rows
-    )
+    table = "".join(f"<tr><th>{name}</th>{_cells(cells)}</tr>" for name, *cells in rows)
     head = "".join(f"<th>{html.escape(name)}</th>" for name in heads)
     st.html(f'<table class="atlas-facts"><tr>{head}</tr>{table}</table>')
     st.caption(
@@ -277,6 +275,10 @@ def _costs(chosen: Chosen, found: Found) -> None:
     measuring = job("recurrence.forms", _("Measure") if found.seconds is None else _("Measure again"), work)
     if measuring is not None and measuring.failed:
         st.error(_("The measurement failed. Try again; if it fails again, start the server anew."))
+
+
+def _cells(texts: Sequence[str]) -> str:
+    return "".join(f'<td style="padding-right:0.6rem">{html.escape(text)}</td>' for text in texts)
 
 
 def _in_words(chosen: Chosen, found: Found) -> Sequence[str]:

@@ -47,7 +47,7 @@ def _path_lengths(num_words: int) -> PathLengths:
 
 def _paths(chosen: recurrence_layers.Chosen) -> Claim:
     lengths = _path_lengths(len(chosen.words))
-    measured = _("Searched for all {pairs} pairs of words: at most {recurrent} steps against {attention}.").format(
+    measured = _("Searched for every pair of words ({pairs}): at most {recurrent} against {attention}.").format(
         pairs=len(lengths.distances),
         recurrent=max(way or 0 for way in lengths.recurrent),
         attention=max(way or 0 for way in lengths.attention),

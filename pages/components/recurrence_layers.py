@@ -217,8 +217,8 @@ def _in_words(chosen: Chosen, found: Found) -> Sequence[str]:
         )
     else:
         first = _(
-            "From “{source}” to “{target}” it is {recurrent} steps of recurrence, {moves} of attention. All outputs "
-            "are there after {steps} steps that wait for each other, with attention after {at_once}."
+            "Steps from “{source}” to “{target}”: {recurrent} by recurrence, {moves} by attention. Steps that wait for "
+            "each other until all outputs are there: {steps}, with attention {at_once}."
         )
     words = [
         first.format(
@@ -249,8 +249,11 @@ def _times_in_words(times: Times) -> str:
                 "At the long end time grows as length to the power {rnn:.1f} (RNN) and {attention:.1f} (attention)."
             ).format(rnn=powers[Layer.RNN], attention=powers[Layer.ATTENTION])
         )
-    for layer in RECURRENT:
-        crossed = layer_times.crossing(times, Layer.ATTENTION, layer)
-        if crossed is not None:
-            said.append(_("From length {length:.0f} on, {layer} is faster.").format(length=crossed, layer=layer.value))
+    faster = [
+        _("{layer} from length {length:.0f} on").format(layer=layer.value, length=crossed)
+        for layer in RECURRENT
+        if (crossed := layer_times.crossing(times, Layer.ATTENTION, layer)) is not None
+    ]
+    if faster:
+        said.append(_("Faster than attention: {layers}.").format(layers=", ".join(faster)))
     return " ".join(said)

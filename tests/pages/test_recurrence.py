@@ -120,6 +120,13 @@ def forbidden(*args: object, **settings: object) -> None:
     raise AssertionError("measured again")
 
 
+def test_a_short_sentence_moves_the_slider_to_its_last_word() -> None:
+    app = opened(sentence="a b", length=24, dim=8)
+    assert app.slider(key="recurrence_target").value == app.slider(key="recurrence_target").max == 2
+    app.button(key="recurrence.reset").click()
+    assert checked(app.run()).slider(key="recurrence_target").value == 6
+
+
 def test_a_way_backwards_is_only_there_for_attention() -> None:
     app = opened(source=5, target=2, length=24, dim=8)
     assert "never carries it there" in words(app)
