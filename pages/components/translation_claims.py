@@ -47,7 +47,7 @@ def _chain(model: TranslationModel) -> Claim:
     chain = " → ".join((trace.start_token, *trace.tokens))
     told = " · ".join(names[difference] for difference in differences)
     return Claim(
-        statement, chain_verdict(differences), _("{chain} ({told})").format(chain=chain, told=told) if told else chain
+        statement, chain_verdict(differences), _("{chain}. What differs: {told}.").format(chain=chain, told=told) if told else chain
     )
 
 
