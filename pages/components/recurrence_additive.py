@@ -1,7 +1,6 @@
 """The view of additive attention: a decoder's state on sliders looks at an encoder's states."""
 
-import html
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -10,14 +9,12 @@ from torch import Tensor
 
 from core import additive, alignment_cost
 from core.additive import Agreement, Alignment, Form, Weights
-from core.alignment_cost import Size
 from core.charts import bars, heatmaps
 from core.recurrence import Layer, bidirectional_states, random_cell
 from core.token_attention import token_vectors
-from pages.components import recurrence_sentence
+from pages.components import recurrence_costs, recurrence_sentence
 from pages.components.controls import Panel
 from pages.components.i18n import _
-from pages.components.job import job
 from pages.components.plot import Plot
 from pages.components.plot import draw as draw_plot
 from pages.components.words import look_for
@@ -26,7 +23,6 @@ ON_SLIDERS = 4  # numbers of the decoder's state; the lesson's has four more, wh
 WORD_DIM, HIDDEN_DIM, ATTENTION_DIM = 8, 2, 8
 MANY_STATES = 200
 ALMOST_STRAIGHT = 0.3  # up to this scale of the weights, tanh hardly bends
-SIZE = Size()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +129,7 @@ def compute(chosen: Chosen) -> Found:
         printed=additive.align(printed, encoder_states),
         many=many,
         agreements={form: additive.agreement(many[Form.ADDITIVE], scores) for form, scores in many.items()},
-        seconds=_measured().get(SIZE),
+        seconds=recurrence_costs.measured().get(recurrence_costs.SIZE),
     )
 
 
@@ -143,12 +139,6 @@ def _encode(chosen: Chosen, generator: torch.Generator) -> Tensor:
         random_cell(chosen.encoder, input_dim=WORD_DIM, hidden_dim=HIDDEN_DIM, generator=generator) for _ in range(2)
     )
     return bidirectional_states(forwards, backwards, x)  # (seq_k, 2 · HIDDEN_DIM)
-
-
-@st.cache_resource(show_spinner=False)
-def _measured() -> dict[Size, Mapping[Form, float]]:
-    """What has been measured on this server: one person measures, all see it."""
-    return {}
 
 
 def draw(chosen: Chosen, found: Found) -> Sequence[Plot]:
@@ -164,7 +154,21 @@ def draw(chosen: Chosen, found: Found) -> Sequence[Plot]:
         look_for(*_in_words(chosen, found))
     with right:
         context = _draw_context(chosen, found)
-        _costs(chosen, found)
+        recurrence_costs.draw(
+            found.agreements,
+            {
+                form: alignment_cost.cost(
+                    form,
+                    decoder_dim=len(found.state),
+                    encoder_dim=found.encoder_states.shape[1],
+                    attention_dim=len(found.weights.v),
+                    seq_k=len(chosen.words),
+                )
+                for form in Form
+            },
+            num_words=len(chosen.words),
+            num_states=MANY_STATES,
+        )
     return scores, now, printed, context
 
 
@@ -228,57 +232,6 @@ def _draw_context(chosen: Chosen, found: Found) -> Plot:
 
 def _heatmap_words(*, column_axis: str, query: str, key: str, value: str) -> heatmaps.Words:
     return heatmaps.Words("", column_axis, query, key, value, _("masked"), _("may look"))
-
-
-def _costs(chosen: Chosen, found: Found) -> None:
-    """A table of all forms: counted costs, agreement with the additive form, and measured time."""
-    heads = ("", _("parameters"), _("multiply-adds"), _("same top word"), _("rank order ρ"), _("time"))
-    rows = []
-    for form, agreement in found.agreements.items():
-        counted = alignment_cost.cost(
-            form,
-            decoder_dim=len(found.state),
-            encoder_dim=found.encoder_states.shape[1],
-            attention_dim=len(found.weights.v),
-            seq_k=len(chosen.words),
-        )
-        seconds = None if found.seconds is None else found.seconds[form]
-        once = f" + {counted.once:,}" if counted.once else ""
-        rows.append(
-            (
-                form.value,
-                f"{counted.parameters:,}",
-                f"{counted.multiply_adds:,}{once}",
-                f"{agreement.same_strongest:.0%}",
-                f"{agreement.rank_correlation:+.2f}",
-                "–" if seconds is None else f"{1000 * seconds:.2f}\u00a0ms",
-            )
-        )
-    table = "".join(f"<tr><th>{name}</th>{_cells(cells)}</tr>" for name, *cells in rows)
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in heads)
-    st.html(f'<table class="atlas-facts"><tr>{head}</tr>{table}</table>')
-    st.caption(
-        _(
-            "Multiply-adds of one look, and behind + those done once per sentence. Agreement with the additive form "
-            "over {states} random states; by chance the same top word comes in {chance:.0%}. Time: {count}×{count} "
-            "pairs of size {dim}."
-        ).format(states=MANY_STATES, chance=1 / len(chosen.words), count=SIZE.seq_len, dim=SIZE.dim)
-    )
-
-    def work(on_progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
-        measured = alignment_cost.measure_forms(
-            SIZE, generator=torch.Generator().manual_seed(0), on_progress=on_progress, cancelled=cancelled
-        )
-        if not cancelled():
-            _measured()[SIZE] = measured
-
-    measuring = job("recurrence.forms", _("Measure") if found.seconds is None else _("Measure again"), work)
-    if measuring is not None and measuring.failed:
-        st.error(_("The measurement failed. Try again; if it fails again, start the server anew."))
-
-
-def _cells(texts: Sequence[str]) -> str:
-    return "".join(f'<td style="padding-right:0.6rem">{html.escape(text)}</td>' for text in texts)
 
 
 def _in_words(chosen: Chosen, found: Found) -> Sequence[str]:

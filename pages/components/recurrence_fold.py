@@ -143,8 +143,8 @@ def _layer_formulas(chosen: recurrence_layers.Chosen, found: recurrence_layers.F
             r"o_n = \sum_j \alpha_{nj}\, W_V x_j",
             rf"n^2 = {len(chosen.words)}^2 = {len(found.graphs[Layer.ATTENTION])}",
             _(
-                "In attention every input is one factor away from every output; the price is a weight for every pair of "
-                "words."
+                "In attention every input is one factor away from every output; the price is a weight for every pair "
+                "of words."
             ),
         ),
     )

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core.additive import Form
 from core.layer_times import Times
 from core.recurrence import Layer
-from pages.components import recurrence_additive, recurrence_layers
+from pages.components import recurrence_costs, recurrence_layers
 
 LANGUAGES = ("en", "zh_CN")
 CAT = "The cat that sat on the mat saw the other cat"
@@ -170,7 +170,7 @@ def _measured(monkeypatch: pytest.MonkeyPatch) -> None:
     times = Times((16, 32, 64), {**seconds, Layer.ATTENTION: (1e-5, 1e-4, 1e-3)})
     monkeypatch.setattr(recurrence_layers, "_measured", lambda: {8: times})
     forms = {Form.ADDITIVE: 2e-3, Form.DOT: 1e-4, Form.GENERAL: 1e-4, Form.CONCAT: 3e-3}
-    monkeypatch.setattr(recurrence_additive, "_measured", lambda: {recurrence_additive.SIZE: forms})
+    monkeypatch.setattr(recurrence_costs, "measured", lambda: {recurrence_costs.SIZE: forms})
 
 
 @pytest.mark.usefixtures("_measured")
@@ -191,13 +191,13 @@ def test_of_one_hidden_size_says_nothing_of_another() -> None:
 
 def test_the_button_measures_the_forms(monkeypatch: pytest.MonkeyPatch) -> None:
     found: dict[object, object] = {}
-    monkeypatch.setattr(recurrence_additive, "_measured", lambda: found)
-    monkeypatch.setattr(recurrence_additive, "SIZE", recurrence_additive.Size(5, 3))
+    monkeypatch.setattr(recurrence_costs, "measured", lambda: found)
+    monkeypatch.setattr(recurrence_costs, "SIZE", recurrence_costs.Size(5, 3))
     app = opened(view="additive")
     app.button(key="recurrence.forms.start").click()
     app = checked(app.run())
     assert app.session_state["recurrence.forms"].finished.wait(timeout=60)
-    assert set(found[recurrence_additive.SIZE]) == set(Form)  # type: ignore[call-overload]
+    assert set(found[recurrence_costs.SIZE]) == set(Form)  # type: ignore[call-overload]
     assert " ms" in words(checked(app.run())).replace("\u00a0", " ")
 
 
