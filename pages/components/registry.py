@@ -30,11 +30,6 @@ def pages() -> Sequence[StreamlitPage]:
     return [page for section in sections().values() for page in section]
 
 
-def page(url_path: str) -> StreamlitPage | None:
-    """The page at this address, or None while there is none."""
-    return next((page for page in pages() if page.url_path == url_path), None)
-
-
 def _lazily(module: str, *, computes: bool = False) -> Callable[[], None]:
     """A page that is imported when it is first opened, and if it computes, not before torch is there."""
 
