@@ -22,7 +22,7 @@ APP = ROOT / "streamlit_app.py"
 CHART = '[data-testid="stVegaLiteChart"]'
 SLIDER = '[data-testid="stSlider"]'
 DESKTOP = (1440, 900)
-PATIENCE = 60_000  # ms; a busy machine imports torch slowly
+PATIENCE = 120_000  # ms; a busy machine is slow
 
 _CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 _ARGUMENTS = [

@@ -52,6 +52,13 @@ def choose(page: Page, place: str, label: str) -> None:
     settle(page)
 
 
+def select(page: Page, place: str, label: str) -> None:
+    """Choose from the list in this place."""
+    page.locator(f'{place} button[aria-haspopup="listbox"]').click()
+    page.get_by_role("option", name=label, exact=True).click()
+    settle(page)
+
+
 def press(page: Page, selector: str) -> None:
     page.locator(selector).click()
     settle(page)
