@@ -63,7 +63,8 @@ def render() -> None:
 def _text(panel: Panel, model: TranslationModel | None) -> tuple[str, bool]:
     """The sentence as the model reads it: behind its task's prefix, and not longer than there is room; was it cut?"""
     forget = partial(panel.put, {"forced": ""})
-    sentence = panel.text("sentence", _("Sentence"), default=SENTENCE, max_chars=1000, on_change=forget)
+    spoken = "en" if model is not None and model.tasks else "fr"
+    sentence = panel.text("sentence", _("Sentence"), default=SENTENCE, max_chars=1000, spoken=spoken, on_change=forget)
     if model is None or not sentence.strip():
         return "", False
     tasks = {task.name: task.prefix for task in model.tasks}

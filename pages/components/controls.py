@@ -27,6 +27,7 @@ Number = TypeVar("Number", int, float)
 
 PLAY_SECONDS = 0.9
 LONGEST_QUOTE = 40  # characters of a refused value that are shown
+MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_{}[]()<>#+-.!|~$:"})  # to be read as they are
 JOINERS = "\u200c\u200d"
 TEXT_LINE, TEXT_MARGIN = 24, 20  # pixels: of a line of a text with several, and around them
 FEW = 4  # so many short options stand side by side; more go into a list
@@ -129,12 +130,14 @@ class Panel:
         default: str,
         max_chars: int,
         lines: int = 1,
+        spoken: str | None = None,
         help: str | None = None,
         on_change: Callable[[], None] | None = None,
     ) -> str:
         """A text of at most max_chars characters, without control characters; it may hold line breaks if lines > 1.
 
         lines: how many lines are seen without scrolling.
+        spoken: the language of a sentence; what was typed in it on another page is offered here.
         """
         key, asked = self._begin(name, default)
         found = _draw_text(label, default, lines, max_chars, key, help, on_change)[:max_chars]
@@ -142,7 +145,34 @@ class Panel:
             self._refuse(label, asked, found)
         kept = (_visible(line) for line in re.split(r"\r\n|\r|\n", found)) if lines > 1 else [_visible(found)]
         value = self._values[name] = "\n".join(kept)
+        if spoken is not None:
+            self._offer(name, spoken, value, default, on_change)
         return value
+
+    def _offer(self, name: str, spoken: str, value: str, default: str, on_change: Callable[[], None] | None) -> None:
+        """A button for the sentence that was last typed on another page, if it is another one."""
+        typed: dict[str, dict[str, str]] = st.session_state.setdefault("typed", {})
+        pages = typed.setdefault(spoken, {})
+        if value.strip() and value != default and pages.get(self._page) != value:
+            pages.pop(self._page, None)
+            pages[self._page] = value  # the last one stands last
+        others = [text for page, text in pages.items() if page != self._page and text != value]
+        if not others:
+            return
+
+        def take() -> None:
+            self.put({name: others[-1]})
+            if on_change is not None:
+                on_change()
+
+        st.button(
+            f"“{_quoted(others[-1])}”".translate(MARKDOWN),
+            key=self._own(f"{name}.offer"),
+            on_click=take,
+            type="tertiary",
+            icon=":material/content_paste:",
+            help=_("Typed on another page: click to use it here."),
+        )
 
     def hidden(self, name: str, label: str, *, default: str, pattern: str) -> str:
         """A value without a widget, set by a click in a plot (`put`) and kept like all others; it matches `pattern`."""

@@ -56,7 +56,7 @@ def _names() -> dict[str, str]:
 def controls(panel: Panel) -> Settings:
     names = {str(sharing.value): label for sharing, label in zip(Sharing, _names().values(), strict=True)}
     sharing = panel.choice("sharing", _("Matrices"), names, default="separate")
-    found = tokens(panel.text("sentence", _("Sentence"), default=SENTENCE, max_chars=400))
+    found = tokens(panel.text("sentence", _("Sentence"), default=SENTENCE, max_chars=400, spoken="en"))
     left, right = st.columns(2)
     with left:
         d_model = panel.slider("wide_d_model", "d_model", 16, 256, default=128, step=16)

@@ -62,7 +62,7 @@ def controls(panel: Panel) -> Settings:
     d_model, head_dim, seed, layer, head = 8, 4, 0, 1, 1
     if projections == "model":
         model = translator.load(translator.BUNDLED)
-        text = panel.text("french", _("French sentence"), default=FRENCH, max_chars=400)
+        text = panel.text("french", _("French sentence"), default=FRENCH, max_chars=400, spoken="fr")
         read = encoder_inputs(model, text, most_tokens=MOST_TOKENS).tokens if text.strip() else ()
         words, cut = plainly(read), len(read) == MOST_TOKENS
         left, right = st.columns(2)
@@ -71,7 +71,7 @@ def controls(panel: Panel) -> Settings:
         with right:
             head = panel.slider("head", _("Head"), 1, model.facts.num_heads, default=1, step=1)
     else:
-        text = panel.text("sentence", _("Sentence"), default=SENTENCE, max_chars=400)
+        text = panel.text("sentence", _("Sentence"), default=SENTENCE, max_chars=400, spoken="en")
         found = tokens(text)
         words, cut = found[:MOST_TOKENS], len(found) > MOST_TOKENS
         left, right = st.columns(2)

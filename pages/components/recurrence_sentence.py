@@ -16,7 +16,7 @@ RIGHT_TO_LEFT = ("R", "AL")
 
 def words(panel: Panel) -> tuple[str, ...]:
     """The control for the sentence, and a remark below it where something about it needs one."""
-    sentence = panel.text("sentence", _("Sentence"), default=SENTENCE, max_chars=2000)
+    sentence = panel.text("sentence", _("Sentence"), default=SENTENCE, max_chars=2000, spoken="en")
     found = tokens(sentence)
     if len(found) > MOST_WORDS:
         st.caption(

@@ -46,9 +46,8 @@ def _chain(model: TranslationModel) -> Claim:
     }
     chain = " → ".join((trace.start_token, *trace.tokens))
     told = " · ".join(names[difference] for difference in differences)
-    return Claim(
-        statement, chain_verdict(differences), _("{chain}. What differs: {told}.").format(chain=chain, told=told) if told else chain
-    )
+    measured = _("{chain}. What differs: {told}.").format(chain=chain, told=told) if told else chain
+    return Claim(statement, chain_verdict(differences), measured)
 
 
 def _structure(model: TranslationModel, method: Method) -> Claim:
