@@ -5,6 +5,7 @@ import io
 import zipfile
 from typing import Any
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -29,7 +30,7 @@ def app(calls: list[str], plotted: bool = False) -> None:
         return "import torch\n"
 
     frames = {"cells": pd.DataFrame({"i": [0, 1], "w": [0.25, 0.75]}), "marks": pd.DataFrame({"i": [1]})}
-    plots = [Plot("masks.weights", {"mark": "rect"}, frames, style("light", "normal"))] if plotted else []
+    plots = [Plot("masks.weights", "weights", {"mark": "rect"}, frames, style("light", "normal"))] if plotted else []
     reading = [
         Source("Attention Is All You Need", "Vaswani et al. 2017, section 3.2", "https://arxiv.org/abs/1706.03762")
     ]
@@ -94,29 +95,35 @@ def test_downloads_are_offered_but_not_made(start: Start, monkeypatch: pytest.Mo
     def never(*_: object) -> Any:
         raise AssertionError("made before anyone pressed the button")
 
-    for maker in ("to_svg", "to_png", "_csv"):
+    for maker in ("to_svg", "to_png", "_packed"):
         monkeypatch.setattr(module, maker, never)
     calls: list[str] = []
     at = opened(start(app, calls=calls, plotted=True), "downloads")
     assert [button.label for button in at.download_button] == [
-        "masks-weights · SVG",
-        "masks-weights · PNG",
-        "masks-weights · CSV",
+        "SVG",
+        "PNG",
+        "ZIP",
         "These numbers in plain PyTorch",
     ]
     assert calls == []
 
 
-def test_the_data_come_as_one_csv_file_for_each_dataset() -> None:
-    import pandas as pd
-
-    frames = {"cells": pd.DataFrame({"i": [0, 1], "w": [0.25, 0.75]}), "tokens": pd.DataFrame({"token": ["a,b", "愛"]})}
-    with zipfile.ZipFile(io.BytesIO(module._csv(frames))) as archive:
+def test_the_data_of_several_datasets_come_in_one_archive() -> None:
+    cells = pd.DataFrame({"i": [0, 1], "w": [0.25, 0.75], "nonce": [3, 3]})
+    frames = {"cells": cells, "tokens": pd.DataFrame({"token": ["a,b", "愛"]}), "mark": cells, "uniform": cells[:0]}
+    ending, _, data = module._csv(frames)
+    assert ending == "zip"
+    with zipfile.ZipFile(io.BytesIO(data())) as archive:
         files = {name: archive.read(name).decode() for name in archive.namelist()}
     assert {name: text.splitlines() for name, text in files.items()} == {
         "cells.csv": ["i,w", "0,0.25", "1,0.75"],
         "tokens.csv": ["token", '"a,b"', "愛"],
     }
+
+
+def test_the_data_of_one_dataset_come_as_one_table() -> None:
+    ending, mime, data = module._csv({"cells": pd.DataFrame({"i": [0], "w": [0.5], "nonce": [1]})})
+    assert (ending, mime, data()) == ("csv", "text/csv", "i,w\n0,0.5\n")
 
 
 def test_one_part_is_open_at_a_time(start: Start) -> None:
