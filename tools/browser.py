@@ -46,6 +46,7 @@ _SETTLE = """async ([chart, patience]) => {
     const app = document.querySelector('[data-testid="stApp"]');
     const ready = app?.getAttribute('data-test-script-state') === 'notRunning'
       && document.querySelector('[data-testid="stMain"] h1')
+      && !document.querySelector('[data-testid="stSkeleton"]')
       && [...document.querySelectorAll(chart)].every(one => one.querySelector('svg, canvas'));
     const now = document.getElementsByTagName('*').length;
     if (!ready || now !== size) { size = now; since = performance.now(); }
