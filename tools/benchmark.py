@@ -32,7 +32,7 @@ FLOOR = Path(__file__).parent / "floor_page.py"
 PROBE = Path(__file__).parent / "probe.js"
 PAIRS = ROOT / "core" / "assets" / "pairs-fr-en.tsv"
 
-SLIDERS: dict[str, str] = {}  # path → key of the slider to move, where it is not the first one of the sidebar
+SLIDERS = {"/masks": "masks_query"}  # path → key of the slider to move, where it is not the first one of the sidebar
 FLOOR_KINDS = {"bar": "bar", "line": "line", "area": "area", "symbol": "point"}  # others are drawn as rectangles
 
 WARM_UP = 5  # key presses
