@@ -227,7 +227,7 @@ def attention_bars(
         )
         layers.append(number.encode(x=x, y=alt.Y("top:Q")))
     uniform = alt.Chart(alt.NamedData("uniform")).mark_rule(
-        stroke=style.muted, strokeDash=[2, 3], strokeWidth=style.scale
+        aria=False, stroke=style.muted, strokeDash=[2, 3], strokeWidth=style.scale
     )
     layers.append(uniform.encode(y=y))
     return themed(

@@ -287,7 +287,7 @@ def _hatch(cells: alt.Chart, grid: _Grid, mask: str, x: alt.X, y: alt.Y) -> alt.
     across, down = half / grid.column, half / grid.row
     chart: alt.Chart = (
         cells.transform_filter(f"datum.{mask} == 0")
-        .mark_rule(stroke=grid.style.hatch, strokeWidth=1)
+        .mark_rule(aria=False, stroke=grid.style.hatch, strokeWidth=1)
         .encode(
             x=x.bandPosition(0.5 - across),
             x2=alt.X2("k", bandPosition=0.5 + across),
