@@ -1,0 +1,174 @@
+"""Attention heads whose matrices are measured: random ones and those of a real layer, and their singular values.
+
+What a page of given settings has to decompose, with matrices of seq_len × seq_len where nothing else is said:
+
+    head_spectra      logits (values only) and weights (in full) of one head
+    layer_spectra     weights of the other heads (values only), and the joined outputs, seq_len × num_heads·head_dim
+    sweep_head_dims   logits and weights for every head_dim (values only)
+
+None is decomposed twice. Tolerance, share, and the k of a reconstruction need no decomposition: see core.rank.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from core.attention import AttentionTrace, scaled_dot_product_attention
+from core.model_heads import EncoderInputs, encoder_head
+from core.rank import Decomposition, decompose, singular_values
+
+if TYPE_CHECKING:
+    from core.models import TranslationModel
+
+HEAD_DIMS = (1, 2, 4, 8, 16, 32, 64)
+"""Those of a sweep."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Heads:
+    """Queries, keys and values of all heads of a layer; (num_heads, seq_len, head_dim) each, float64."""
+
+    q: Tensor
+    k: Tensor
+    v: Tensor
+
+
+def random_heads(num_heads: int, seq_len: int, head_dim: int, *, generator: torch.Generator) -> Heads:
+    """Independent standard normal queries, keys and values.
+
+    They are drawn feature by feature: with the same seed, heads of more features begin with those of smaller heads.
+    They are drawn in float32, which takes a quarter of the time; all that is computed from them is in float64.
+    Raises: ValueError if a size is less than 1.
+    """
+    for name, size in (("num_heads", num_heads), ("seq_len", seq_len), ("head_dim", head_dim)):
+        if size < 1:
+            raise ValueError(f"{name} ({size}) must be at least 1")
+    drawn = [torch.randn(3, num_heads, seq_len, generator=generator) for _ in range(head_dim)]
+    return Heads(*torch.stack(drawn, dim=-1).double())  # (num_heads, seq_len, head_dim) each
+
+
+def model_heads(model: "TranslationModel", read: EncoderInputs, layer: int) -> Heads:
+    """All heads of one encoder layer on a sentence that `core.model_heads.encoder_inputs` has read.
+
+    Raises: ValueError if there is no such layer, or the model is no Marian model.
+    """
+    heads = [encoder_head(model, layer, head) for head in range(model.facts.num_heads)]
+    x = read.states[layer]  # (seq_len, d_model)
+    q, k, v = (torch.stack([getattr(head, name)(x) for head in heads]) for name in ("q", "k", "v"))
+    return Heads(q, k, v)
+
+
+def attend(heads: Heads, *, temperature: float = 1.0, attend_mask: Tensor | None = None) -> AttentionTrace:
+    """Let all heads attend; their scores are q·k / (temperature · √head_dim).
+
+    Shapes: attend_mask bool, broadcasts to (num_heads, seq_len, seq_len), True = may attend.
+    Raises: ValueError if temperature is not positive and finite, or the mask does not fit.
+    """
+    if not 0 < temperature < math.inf:
+        raise ValueError(f"temperature ({temperature}) must be positive and finite")
+    scale = 1 / (temperature * math.sqrt(heads.q.shape[-1]))
+    return scaled_dot_product_attention(heads.q, heads.k, heads.v, attend_mask=attend_mask, scale=scale)
+
+
+def join(output: Tensor) -> Tensor:
+    """The outputs of all heads side by side, as W_O gets them: (num_heads, seq_len, head_dim) → (seq_len, features)."""
+    return output.transpose(0, 1).flatten(1)  # (seq_len, num_heads · head_dim)
+
+
+def random_w_o(heads: Heads, *, generator: torch.Generator) -> Tensor:
+    """A square output projection that keeps the variance, (num_heads · head_dim, num_heads · head_dim)."""
+    width = heads.q.shape[0] * heads.q.shape[-1]
+    return torch.randn(width, width, generator=generator, dtype=torch.float64) / math.sqrt(width)
+
+
+def model_w_o(model: "TranslationModel", layer: int) -> Tensor:
+    """The output projection of an encoder layer without its bias, (num_heads · head_dim, d_model), float64.
+
+    Raises: ValueError if there is no such layer, or the model is no Marian model.
+    """
+    return torch.cat([encoder_head(model, layer, head).o.weight for head in range(model.facts.num_heads)])
+
+
+# ------------------------------------------------------------------------------------------------------------ spectra
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadSpectra:
+    """One head: its logits, which head_dim bounds, and its weights, which it does not."""
+
+    head: int
+    logits: Tensor  # (seq_len,), singular values of the scores before any mask
+    weights: Decomposition  # values (seq_len,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LayerSpectra:
+    """All heads of a layer."""
+
+    weights: Tensor  # (num_heads, seq_len), singular values
+    joined: Tensor  # (min(seq_len, num_heads · head_dim),), of the outputs side by side
+
+
+def head_spectra(trace: AttentionTrace, head: int) -> HeadSpectra:
+    """Decompose one head, counted from 0: two matrices, one of them in full.
+
+    Raises: ValueError if there is no such head.
+    """
+    num_heads = trace.weights.shape[0]
+    if not 0 <= head < num_heads:
+        raise ValueError(f"head ({head}) must be between 0 and {num_heads - 1}")
+    return HeadSpectra(head, singular_values(trace.scores[head]), decompose(trace.weights[head]))
+
+
+def layer_spectra(trace: AttentionTrace, known: HeadSpectra) -> LayerSpectra:
+    """Decompose what `head_spectra` of the same trace left: the other heads' weights and the joined outputs."""
+    others = singular_values(torch.cat([trace.weights[: known.head], trace.weights[known.head + 1 :]]))
+    weights = torch.cat([others[: known.head], known.weights.values[None], others[known.head :]])
+    return LayerSpectra(weights, singular_values(join(trace.output)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sweep:
+    """One head with more and more of its features; singular values, a row per head_dim."""
+
+    head_dims: tuple[int, ...]
+    logits: Tensor  # (head_dims, seq_len)
+    weights: Tensor  # (head_dims, seq_len)
+
+
+def sweep_head_dims(
+    heads: Heads,
+    head: int,
+    head_dims: Sequence[int] = HEAD_DIMS,
+    *,
+    temperature: float = 1.0,
+    attend_mask: Tensor | None = None,
+) -> Sweep:
+    """Let one head attend with its first 1, 2, 4, … features only.
+
+    With `random_heads` of one seed, the row of head_dim d is the head that has d features.
+
+    Shapes: attend_mask (seq_len, seq_len).
+    Raises: ValueError if there is no such head, or a head_dim is not from 1 to that of the heads.
+    """
+    num_heads, _, most = heads.q.shape
+    if not 0 <= head < num_heads:
+        raise ValueError(f"head ({head}) must be between 0 and {num_heads - 1}")
+    for head_dim in head_dims:
+        if not 1 <= head_dim <= most:
+            raise ValueError(f"head_dims ({head_dim}) must be between 1 and {most}")
+    one = slice(head, head + 1)
+    traces = [
+        attend(
+            Heads(heads.q[one, :, :head_dim], heads.k[one, :, :head_dim], heads.v[one, :, :1]),
+            temperature=temperature,
+            attend_mask=attend_mask,
+        )
+        for head_dim in head_dims
+    ]
+    logits, weights = (torch.cat([getattr(trace, name) for trace in traces]) for name in ("scores", "weights"))
+    return Sweep(tuple(head_dims), singular_values(logits), singular_values(weights))
