@@ -83,6 +83,15 @@ def test_scalings_are_those_of_transformers(
     assert ours.attention_factor == pytest.approx(attention_factor, abs=1e-12)
 
 
+@pytest.mark.parametrize("trained_len", [3, 6, 40])
+def test_yarn_after_a_training_on_very_short_texts(trained_len: int) -> None:
+    """Where the line over the pairs has no length (6), or no pair turned in training (3)."""
+    more = {"factor": 4.0, "original_max_position_embeddings": trained_len}
+    inv_freq, _ = theirs("yarn", head_dim=64, base=10000.0, trained_len=trained_len, seq_len=None, **more)
+    ours = Yarn(4.0, trained_len).apply(64).per_token
+    torch.testing.assert_close(ours.float(), inv_freq, atol=1e-7, rtol=1e-5)
+
+
 # -------------------------------------------------------------------------------------------------------------- by hand
 
 
