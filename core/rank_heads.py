@@ -126,8 +126,8 @@ def head_spectra(trace: AttentionTrace, head: int) -> HeadSpectra:
 
 def layer_spectra(trace: AttentionTrace, known: HeadSpectra) -> LayerSpectra:
     """Decompose what `head_spectra` of the same trace left: the other heads' weights and the joined outputs."""
-    others = singular_values(torch.cat([trace.weights[: known.head], trace.weights[known.head + 1 :]]))
-    weights = torch.cat([others[: known.head], known.weights.values[None], others[known.head :]])
+    before, after = trace.weights[: known.head], trace.weights[known.head + 1 :]  # views: nothing is copied
+    weights = torch.cat([singular_values(before), known.weights.values[None], singular_values(after)])
     return LayerSpectra(weights, singular_values(join(trace.output)))
 
 

@@ -108,7 +108,7 @@ def test_a_layer_is_decomposed_once(heads: Heads, monkeypatch: pytest.MonkeyPatc
     rank.reconstruction_errors(one.weights.values)
     assert in_full == [(SEQ_LEN, SEQ_LEN)]
     joined = (SEQ_LEN, NUM_HEADS * HEAD_DIM)
-    assert only_values == [(SEQ_LEN, SEQ_LEN), (NUM_HEADS - 1, SEQ_LEN, SEQ_LEN), joined]
+    assert only_values == [(SEQ_LEN, SEQ_LEN), (1, SEQ_LEN, SEQ_LEN), (1, SEQ_LEN, SEQ_LEN), joined]  # head 1 of 3
 
 
 def test_a_sweep_passes_the_head_itself(heads: Heads) -> None:
