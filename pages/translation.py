@@ -22,7 +22,7 @@ from pages.components import (
 )
 from pages.components.controls import Panel
 from pages.components.i18n import _
-from pages.components.translation_scene import Scene, choose_shown
+from pages.components.translation_scene import Scene, Shown, choose_maps, choose_step
 from pages.components.translator import Method
 from pages.components.words import claim_cards, heading
 
@@ -44,16 +44,21 @@ def render() -> None:
         method = _method(panel) if view != "quality" else Method(length_penalty=_penalty(panel))
         forced = translator.prescribed(panel, model) if view != "quality" else ()
         trace = translator.translated(model, text, method, forced)
-        shown = choose_shown(panel, model, trace, view)
-        panel.finish(presets=_presets(), play="step" if trace and trace.steps and view == "steps" else None)
+        which = choose_maps(panel, model, view)
 
     heading(_("Translation"), _("How does a Transformer turn one sentence into another, one token at a time?"), panel)
     if model is None or trace is None:
         st.info(_("There is nothing to show without a model that can translate. Every other page still works."))
+        panel.finish(presets=_presets())
         return
-    scene = Scene(panel, model, text, was_cut, trace, method, forced, shown)
-    plots = VIEWS[view](scene)
+    scene = Scene(panel, model, text, was_cut, trace, method, forced, Shown(0, *which))
+    panel.follow(partial(choose_step, scene, view), partial(_picture, view))
     claim_cards(translation_claims.cards(scene))
+    panel.finish(presets=_presets(), play="step" if trace.steps and view == "steps" else None)
+
+
+def _picture(view: str, scene: Scene) -> None:
+    plots = VIEWS[view](scene)
     if view == "quality":
         translation_fold.draw_quality(scene, plots)
     else:

@@ -59,6 +59,7 @@ def candidates(
     words: CandidateWords | None = None,
     title: str | None = None,
     width: int | None = None,
+    outer_width: int | None = None,
     height: int | None = None,
     clickable: bool = True,
 ) -> alt.LayerChart:
@@ -67,14 +68,14 @@ def candidates(
     The tokens are part of the data, so the chart is the same for every step.
     Dataset: "candidates" (row, rank: int16; token: str; token_id: int32; probability, log_probability: float32;
     chosen, nonce: int8), from :func:`candidates_data`. Selection: "candidate", with fields rank and nonce.
-    Without ``width`` it fills its container.
+    Without a width it fills its container; its labels stand inside, so that ``outer_width`` is the same as ``width``.
     Raises: ValueError if count is less than 1.
     """
     if count < 1:
         raise ValueError(f"count ({count}) must be at least 1")
-    words = words or CandidateWords()
+    words, width = words or CandidateWords(), width or outer_width
     gutter, end = round(9 * style.font_size), round(4 * style.font_size)  # room for the token, and for the number
-    room = alt.expr(f"width - {end}")
+    room = width - end if width else alt.expr(f"width - {end}")
     row = alt.Y("row:O", scale=alt.Scale(domain=list(range(count)), paddingInner=0.28, paddingOuter=0.1), axis=None)
     share = alt.Scale(domain=[0, 1], range=[gutter, room], clamp=True)
     x = alt.X(
@@ -111,7 +112,7 @@ def candidates(
         fontSize=style.small_size * 1.1,
     )
     layers = [
-        line.encode(y=row, x=alt.value(0), x2=alt.value("width")),
+        line.encode(y=row, x=alt.value(0), x2=alt.value(width or "width")),
         bar.encode(y=row, x=x, x2=alt.datum(0)),
         token.encode(y=row, x=alt.value(gutter - 8)),
         number.encode(y=row, x=x),
@@ -163,6 +164,7 @@ def attention_bars(
     words: AttentionWords | None = None,
     title: str | None = None,
     width: int | None = None,
+    outer_width: int | None = None,
     height: int = 150,
     expected_width: int = 560,
     clickable: bool = False,
@@ -171,12 +173,14 @@ def attention_bars(
 
     Datasets: "bars" (k: int16; weight, before: float32; attend, nonce: int8) and "uniform" (weight: float32; at most
     one row: a dashed line, what equal shares would give), from :func:`attention_bars_data`.
-    Selection: "key", with fields k and nonce. Without ``width`` it fills its container; see ``heatmap``.
+    Selection: "key", with fields k and nonce. Without a width it fills its container; see ``heatmap``.
     Raises: ValueError if there are no keys.
     """
     if not keys:
         raise ValueError("keys must hold at least one token")
     words = words or AttentionWords()
+    if outer_width:
+        width = outer_width - tokens.beside_axis(["0.5"], style.font_size)
     bands = max(len(keys), 5)
     column = (width or expected_width) / bands
     labels = tokens.labels_across(keys, column, style.font_size)

@@ -63,6 +63,7 @@ def heatmap(
     words: Words | None = None,
     title: str | None = None,
     width: int | None = None,
+    outer_width: int | None = None,
     height: int | None = None,
     expected_width: int = 560,
     clickable: bool = True,
@@ -72,10 +73,13 @@ def heatmap(
     Datasets: "cells" (q, k: int16; value: float32; attend, nonce: int8) and "mark" (q: int16), from
     :func:`heatmap_data`.
     Selection: "cell", with fields q, k and nonce.
-    Without ``width`` it fills its container; the labels are then set for a grid of ``expected_width`` pixels. The
-    grid's ``height`` is that at the normal type size; by default it follows from the number of rows.
+    ``width`` is that of the grid, ``outer_width`` that of the grid with its labels. Without either it fills its
+    container; the labels are then set for a grid of ``expected_width`` pixels. The grid's ``height`` is that at the
+    normal type size; by default it follows from the number of rows.
     Raises: ValueError if there are no tokens, or more than LIMIT, on a side.
     """
+    if outer_width:
+        width = outer_width - _beside(style, queries)
     grid = _grid(style, queries, keys, words, width, height, expected_width, clickable)
     panel = Panel(title or "", kind, None if kind == "mask" else "value", "attend", grid.words.value)
     return themed(_panel(grid, panel).properties(params=grid.params(1)), style)
@@ -89,10 +93,13 @@ def panels(
     *,
     words: Words | None = None,
     width: int = 300,
+    outer_width: int | None = None,
     height: int | None = None,
     clickable: bool = True,
 ) -> alt.HConcatChart:
-    """Heatmaps of the same tokens side by side, with the row labels written once; ``width`` is that of one grid.
+    """Heatmaps of the same tokens side by side, with the row labels written once.
+
+    ``width`` is that of one grid, ``outer_width`` that of all together with their labels.
 
     Datasets: "cells" (q, k: int16; each named value: float32; each named mask, nonce: int8) and "mark" (q: int16),
     from :func:`panels_data`. Selection: "cell", with fields q, k and nonce, on every panel.
@@ -100,12 +107,15 @@ def panels(
     """
     if not shown:
         raise ValueError("shown must hold at least one panel")
+    spacing = 26 * style.scale
+    if outer_width:
+        width = int((outer_width - _beside(style, queries) - spacing * (len(shown) - 1)) / len(shown))
     grid = _grid(style, queries, keys, words, width, height, width, clickable)
     row = alt.HConcatChart(
         hconcat=[_panel(grid, panel, index) for index, panel in enumerate(shown)],
         params=grid.params(len(shown)),
         resolve=alt.Resolve(scale=alt.ScaleResolveMap(color="independent")),
-        spacing=26 * style.scale,
+        spacing=spacing,
     )
     return themed(row, style)
 
@@ -158,6 +168,11 @@ def panels_data(
     cells = pd.DataFrame({"q": q, "k": k, **flat, "nonce": np.full(q.size, nonce % 100, np.int8)})
     mark = pd.DataFrame({"q": np.array([] if marked_row is None else [marked_row], np.int16)})
     return {"cells": cells, "mark": mark}
+
+
+def _beside(style: Style, queries: Sequence[str]) -> int:
+    """Pixels that the labels of the rows need."""
+    return tokens.beside_axis(queries or [""], style.font_size)
 
 
 def _default_height(rows: int) -> int:

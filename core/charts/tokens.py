@@ -13,6 +13,9 @@ from dataclasses import dataclass
 
 import altair as alt
 
+LIMIT = 9
+"""Labels beside rows are cut at so many times their font size."""
+
 _NARROW = frozenset("iljtfrI.,:;!|'`()[] ")
 _WIDE = frozenset("mwMW@%")
 
@@ -72,6 +75,12 @@ class Labels:
     limit: float
 
 
+def beside_axis(texts: Sequence[str], font_size: float) -> int:
+    """About how many pixels an axis at the left of a chart needs for such labels and its title."""
+    longest = max(text_width(text, font_size) for text in texts)
+    return round(min(longest, LIMIT * font_size) + 1.9 * font_size + 5)
+
+
 def labels_across(texts: Sequence[str], column: float, font_size: float) -> Labels:
     """Labels of columns that are ``column`` pixels wide: level if all fit, else slanted, else upright."""
     longest = max(text_width(text, font_size) for text in texts)
@@ -85,4 +94,4 @@ def labels_across(texts: Sequence[str], column: float, font_size: float) -> Labe
 
 def labels_beside(texts: Sequence[str], row: float, font_size: float) -> Labels:
     """Labels beside rows that are ``row`` pixels high, always level."""
-    return Labels(0, max(min(font_size, 0.94 * row), 6.0), 9 * font_size)
+    return Labels(0, max(min(font_size, 0.94 * row), 6.0), LIMIT * font_size)

@@ -1,36 +1,39 @@
 """The controls of a page: in the sidebar, bounded, bound to the address, the same on every page.
 
     with Panel("masks") as panel:
-        query = panel.slider("query", _("Query token"), 0, 8, default=4)
         kind = panel.choice("kind", _("Mask"), {"causal": _("Causal"), "prefix": _("Prefix")}, default="causal")
-        panel.finish(presets={_("Look ahead"): {"kind": "prefix"}}, play="query")
+    panel.follow(lambda: panel.slider("query", _("Query token"), 0, 8, default=4, step=1), lambda query: …)
+    panel.finish(presets={_("Look ahead"): {"kind": "prefix"}}, play="query")
 
 A control keeps its value in the session's state under `<page>_<parameter>`, and the address says the same, so that an
 address reproduces the screen; a default stays out of it. Where an address asks for what a control does not allow, the
-default is used, and `Panel.refused` says so.
+default is used, and a sentence below the title says so.
+
+Most sliders change the picture and nothing else. They belong into `Panel.follow`: when one of them moves, only they and
+the picture run again. What is neither computed nor sent nor drawn again makes up most of a page.
 """
 
+import html
 import re
 import time
-import unicodedata
-import urllib.parse
 from collections.abc import Callable, Mapping
-from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from pages.components.i18n import _, language
+from pages.components import address
+from pages.components.choices import draw_choice
+from pages.components.i18n import _
+from pages.components.typed import clean, nearest, quoted, same_number
 
 Number = TypeVar("Number", int, float)
+Chosen = TypeVar("Chosen")
 
 PLAY_SECONDS = 0.9
-LONGEST_QUOTE = 40  # characters of a refused value that are shown
 MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_{}[]()<>#+-.!|~$:"})  # to be read as they are
-JOINERS = "\u200c\u200d"
 TEXT_LINE, TEXT_MARGIN = 24, 20  # pixels: of a line of a text with several, and around them
-FEW = 4  # so many short options stand side by side; more go into a list
 
 
 class Panel:
@@ -38,20 +41,44 @@ class Panel:
 
     def __init__(self, page: str) -> None:
         self._page = page
+        self._stayed = st.session_state.get("panel.page") == page  # since the last run
+        st.session_state["panel.page"] = page
         self._defaults: dict[str, Any] = {}
         self._values: dict[str, Any] = {}  # what the controls returned
         self._bounds: dict[str, tuple[float, float]] = {}
         self._refusals: list[str] = []
-        self._container = st.sidebar.container(key=f"{page}_panel", gap="small")
+        self._rows = 0
+        self._title: tuple[DeltaGenerator, str] | None = None
+        parts = (st.sidebar.container(key=f"{page}_panel_{part}", gap="small") for part in range(1, 4))
+        self._controls, self._sliders, self._actions = parts
 
     def __enter__(self) -> Self:
-        self._container.__enter__()
+        self._controls.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._container.__exit__(kind, error, trace)
+        self._controls.__exit__(kind, error, trace)
+
+    def follow(self, sliders: Callable[[], Chosen], picture: Callable[[Chosen], None]) -> None:
+        """Draw sliders, and the picture of what they say; when one of them moves, nothing else runs again.
+
+        sliders: draws controls in the sidebar, below the others, and returns what they say.
+        """
+        first = True
+
+        @st.fragment
+        def run() -> None:
+            nonlocal first
+            if not first and st.session_state.pop(self._own("refused"), None):
+                st.rerun()  # the sentence below the title speaks of another value
+            first = False
+            with self._sliders:
+                chosen = sliders()
+            picture(chosen)
+
+        run()
 
     # ------------------------------------------------------------------------------------------------ the controls
 
@@ -72,13 +99,18 @@ class Panel:
         self._bounds[name] = low, high
         if low >= high:
             return low
+        start = nearest(default, low, high, step)  # what is the usual value may be too much for a short sentence
+        if asked is not None:
+            number = _number(asked, start)
+            st.session_state[key] = number if low <= number <= high else start
         if key in st.session_state:
             wanted = st.session_state[key] + (step if st.session_state.pop(_next(key), False) else 0)
-            st.session_state[key] = _nearest(wanted, low, high, step)  # the bounds may have moved since
-        start = _nearest(default, low, high, step)  # what is the usual value may be too much for a short sentence
+            value = nearest(wanted, low, high, step)  # the bounds may have moved since, or it lies between two steps
+            if value != st.session_state[key]:
+                st.session_state[key] = value
         found = st.slider(label, low, high, start, step, key=key, help=help, format=format, bind="query-params")
-        value = self._values[name] = _nearest(found, low, high, step)
-        if asked is not None and not _same_number(asked, value):
+        value = self._values[name] = nearest(found, low, high, step)
+        if asked is not None and not same_number(asked, value):
             self._refuse(label, asked, value)
         return value
 
@@ -96,23 +128,20 @@ class Panel:
         """One of the options; returns its key. `options` maps language-neutral keys to translated labels.
 
         narrow: there is only half the width.
-
-        Streamlit writes the label that is shown into the address. So that a choice survives a change of language, its
-        widget is bound to nothing and made anew for each language, and the address is kept here.
         """
-        key, asked = self._begin(name, default)
-        if asked in options:
-            st.session_state[key] = asked
-        elif st.session_state.get(key) not in options:
-            st.session_state[key] = default
-        if asked is not None and asked not in options:
+        key = self._key(name)
+        self._defaults[name] = default
+        new, asked = address.news(key, stayed=self._stayed)
+        if new and asked is not None and asked not in options:
             self._refuse(label, asked, options[default])
-        widget = f"{key}.{language()}"
-        st.session_state[widget] = st.session_state[key]
-        _draw_choice(label, options, key, widget, help, on_change, in_a_list=narrow or not _fits(options))
+        if new:
+            st.session_state[key] = asked if asked in options else default
+        elif st.session_state[key] not in options:
+            st.session_state[key] = default
+        draw_choice(label, options, key, help=help, on_change=on_change, in_a_list=narrow)
         chosen: str = st.session_state[key]
         self._values[name] = chosen
-        write_address(key, chosen, default)
+        address.write(key, chosen, default)
         return chosen
 
     def toggle(self, name: str, label: str, *, default: bool, help: str | None = None) -> bool:
@@ -136,15 +165,27 @@ class Panel:
     ) -> str:
         """A text of at most max_chars characters, without control characters; it may hold line breaks if lines > 1.
 
+        What is longer is cut, and the page says so: Streamlit's own limit would refuse a long text without a word.
         lines: how many lines are seen without scrolling.
         spoken: the language of a sentence; what was typed in it on another page is offered here.
         """
         key, asked = self._begin(name, default)
-        found = _draw_text(label, default, lines, max_chars, key, help, on_change)[:max_chars]
-        if asked is not None and len(asked) > max_chars:
-            self._refuse(label, asked, found)
-        kept = (_visible(line) for line in re.split(r"\r\n|\r|\n", found)) if lines > 1 else [_visible(found)]
-        value = self._values[name] = "\n".join(kept)
+        whole = st.session_state.get(key, default if asked is None else asked)
+        if len(whole) > max_chars:
+            st.session_state[key] = whole[:max_chars]
+        if lines == 1:
+            found = st.text_input(label, default, key=key, help=help, on_change=on_change, bind="query-params")
+        else:
+            height = TEXT_MARGIN + TEXT_LINE * lines
+            found = st.text_area(
+                label, default, key=key, height=height, help=help, on_change=on_change, bind="query-params"
+            )
+        if len(found) > max_chars:
+            st.rerun()  # it came with the address: a text box takes what stands there, whatever its key holds
+        if len(whole) > max_chars:
+            said = _("{length:,} characters are too many: the first {most:,} are used.")
+            st.caption(said.format(length=len(whole), most=max_chars))
+        value = self._values[name] = clean(found[:max_chars], several_lines=lines > 1)
         if spoken is not None:
             self._offer(name, spoken, value, default, on_change)
         return value
@@ -166,7 +207,7 @@ class Panel:
                 on_change()
 
         st.button(
-            f"“{_quoted(others[-1])}”".translate(MARKDOWN),
+            f"“{quoted(others[-1])}”".translate(MARKDOWN),
             key=self._own(f"{name}.offer"),
             on_click=take,
             type="tertiary",
@@ -176,15 +217,23 @@ class Panel:
 
     def hidden(self, name: str, label: str, *, default: str, pattern: str) -> str:
         """A value without a widget, set by a click in a plot (`put`) and kept like all others; it matches `pattern`."""
-        key, asked = self._begin(name, default)
-        if asked is not None and not re.fullmatch(pattern, asked):
+        key = self._key(name)
+        self._defaults[name] = default
+        new, asked = address.news(key, stayed=self._stayed)
+        if new and asked is not None and not re.fullmatch(pattern, asked):
             self._refuse(label, asked, default or "–")
             asked = None
-        st.session_state.setdefault(key, default if asked is None else asked)
+        if new:
+            st.session_state[key] = default if asked is None else asked
         value: str = st.session_state[key]
         self._values[name] = value
-        write_address(key, value, default)
+        address.write(key, value, default)
         return value
+
+    def beside(self) -> DeltaGenerator:
+        """A place for controls of half the width, two in a row; cheaper for the browser than columns."""
+        self._rows += 1
+        return st.container(horizontal=True, gap="small", key=self._own(f"beside.{self._rows}"))
 
     def put(self, values: Mapping[str, Any]) -> None:
         """Set controls of this page; for callbacks, which run before the controls are drawn."""
@@ -201,24 +250,31 @@ class Panel:
         """
         defaults = st.session_state.setdefault(self._own("defaults"), {})  # also of controls that are not drawn now
         defaults.update(self._defaults)
-        if self._refusals:
-            st.session_state[self._own("refused")] = (self._refusals, self._values)
-        if presets:
-            with st.container(horizontal=True, gap="small", key=self._own("presets")):
-                for label, values in presets.items():
-                    everything = {**defaults, **values}
-                    st.button(label, on_click=self._apply, args=(everything,), type="tertiary", icon=":material/bolt:")
-        with st.container(horizontal=True, gap="small", key=self._own("actions")):
-            st.button(_("Reset"), key=self._own("reset"), on_click=self._apply, args=(dict(defaults),))
-            with st.popover(_("Share")):
-                st.write(_("This address opens the page as you see it now:"))
-                st.code(address(), language=None, wrap_lines=True)
-            if play is not None:
-                self._play(play)
+        with self._actions:
+            if presets:
+                with st.container(horizontal=True, gap="small", key=self._own("presets")):
+                    for label, values in presets.items():
+                        everything = {**defaults, **values}
+                        st.button(
+                            label, on_click=self._apply, args=(everything,), type="tertiary", icon=":material/bolt:"
+                        )
+            with st.container(horizontal=True, gap="small", key=self._own("actions")):
+                st.button(_("Reset"), key=self._own("reset"), on_click=self._apply, args=(dict(defaults),))
+                self._share()
+                if play is not None:
+                    self._play(play)
+        self._complain()
 
     def _apply(self, values: Mapping[str, Any]) -> None:
         st.session_state.pop(self._own("played"), None)
         self.put(values)
+
+    def _share(self) -> None:
+        """A button, and the address once somebody asks for it: it changes with every control."""
+        if st.button(_("Share"), key=self._own("share")):
+            with self._actions:
+                st.caption(_("This address opens the page as you see it now:"))
+                st.code(address.whole(), language=None, wrap_lines=True)
 
     def _play(self, name: str) -> None:
         """A button, and a fragment that asks for the next step again and again until the slider stands at its end."""
@@ -231,7 +287,7 @@ class Panel:
 
         def start() -> None:
             st.session_state[played] = time.monotonic()
-            if at_end:
+            if st.session_state.get(key, high) >= high:
                 st.session_state[key] = low
 
         def stop() -> None:
@@ -252,11 +308,18 @@ class Panel:
             st.button(_("Play"), key=self._own("play"), on_click=start, disabled=nothing, icon=":material/play_arrow:")
         advance()
 
-    # ------------------------------------------------------------------------------------------------- the address
+    # ---------------------------------------------------------------------------- what the address asks for in vain
+
+    def title(self, markup: str) -> None:
+        """The page's title in HTML; sentences about the address follow it."""
+        self._title = st.empty(), markup
+        self._title[0].html(markup)
 
     @property
     def refused(self) -> list[str]:
         """What the address asked for in vain, as sentences; forgotten once a control has moved."""
+        if self._refusals:
+            st.session_state[self._own("refused")] = (self._refusals, dict(self._values))
         complaints, values = st.session_state.get(self._own("refused"), ([], None))
         if values != self._values:
             st.session_state.pop(self._own("refused"), None)
@@ -265,7 +328,15 @@ class Panel:
 
     def _refuse(self, label: str, asked: str, used: object) -> None:
         sentence = _("The address asks for {label} = “{asked}”, which is not possible here. The page shows {used}.")
-        self._refusals.append(sentence.format(label=label, asked=_quoted(asked), used=_quoted(str(used))))
+        self._refusals.append(sentence.format(label=label, asked=quoted(asked), used=quoted(str(used))))
+
+    def _complain(self) -> None:
+        lines = [f'<div class="atlas-refused" role="status">{html.escape(line)}</div>' for line in self.refused]
+        if lines and self._title is not None:
+            place, markup = self._title
+            place.html(markup + "".join(lines))
+
+    # --------------------------------------------------------------------------------------------------------- keys
 
     def _begin(self, name: str, default: object) -> tuple[str, str | None]:
         """The control's key, and what the address asks of it if this session sees it for the first time."""
@@ -281,129 +352,14 @@ class Panel:
         return f"{self._page}.{name}"
 
 
-def choose_everywhere(name: str, label: str, options: Mapping[str, str], *, default: str) -> None:
-    """A choice that holds on every page, under `name` in the state and in the address."""
-    st.session_state.setdefault(name, default)
-    widget = f"{name}.{language()}"
-    st.session_state[widget] = st.session_state[name]
-    _draw_choice(label, options, name, widget, in_a_list=not _fits(options))
-
-
-def read_everywhere(name: str, options: Mapping[str, str], *, default: str) -> str:
-    """The value of such a choice, before it is drawn: from the state, or from the address of a new session."""
-    if st.session_state.get(name) not in options:
-        asked = st.query_params.get(name)
-        st.session_state[name] = asked if asked in options else default
-    value: str = st.session_state[name]
-    write_address(name, value, default)
-    return value
-
-
-def write_address(key: str, value: str, default: str) -> None:
-    """Let the address say `value`, or nothing if it is the default. Only a change is sent to the browser."""
-    said = st.query_params.get(key)
-    if value != default and said != value:
-        st.query_params[key] = value
-    elif value == default and said is not None:
-        del st.query_params[key]
-
-
-def address() -> str:
-    """The address that reproduces what is on the screen."""
-    query = urllib.parse.urlencode(st.query_params.to_dict())
-    return (st.context.url or "").partition("?")[0] + (f"?{query}" if query else "")
-
-
-def _draw_text(
-    label: str,
-    default: str,
-    lines: int,
-    max_chars: int,
-    key: str,
-    help: str | None,
-    on_change: Callable[[], None] | None,
-) -> str:
-    if lines == 1:
-        return st.text_input(
-            label, default, max_chars=max_chars, key=key, help=help, on_change=on_change, bind="query-params"
-        )
-    return st.text_area(
-        label,
-        default,
-        height=TEXT_MARGIN + TEXT_LINE * lines,
-        max_chars=max_chars,
-        key=key,
-        help=help,
-        on_change=on_change,
-        bind="query-params",
-    )
-
-
-def _draw_choice(
-    label: str,
-    options: Mapping[str, str],
-    key: str,
-    widget: str,
-    help: str | None = None,
-    on_change: Callable[[], None] | None = None,
-    *,
-    in_a_list: bool,
-) -> None:
-    names = list(options)
-    adopt = partial(_adopt, key, widget, on_change)
-    if not in_a_list:
-        st.segmented_control(
-            label,
-            names,
-            format_func=options.__getitem__,
-            key=widget,
-            help=help,
-            required=True,
-            on_change=adopt,
-        )
-    else:
-        st.selectbox(label, names, format_func=options.__getitem__, key=widget, help=help, on_change=adopt)
-
-
-def _adopt(key: str, widget: str, on_change: Callable[[], None] | None) -> None:
-    st.session_state[key] = st.session_state[widget]
-    if on_change is not None:
-        on_change()
-
-
-def _quoted(text: str) -> str:
-    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
-
-
 def _next(key: str) -> str:
     return f"{key}.next"
 
 
-def _visible(text: str) -> str:
-    """The text without control characters; a tab or a line break becomes a space, so that words stay apart.
-
-    What Unicode calls a space or a joiner stays: French, Persian and emoji are spelled with them.
-    """
-    spaced = (" " if c.isspace() and unicodedata.category(c) != "Zs" else c for c in text)
-    return "".join(c for c in spaced if c.isprintable() or c.isspace() or c in JOINERS)
-
-
-def _nearest(value: Number, low: Number, high: Number, step: Number) -> Number:
-    """The nearest number that the slider can stand at: an address may hold one between two steps."""
-    if value <= low or value >= high:
-        return low if value <= low else high
-    decimals = max(len(f"{x:.10f}".rstrip("0").partition(".")[2]) for x in (low, step))
-    return type(low)(min(high, round(low + round((value - low) / step) * step, decimals)))
-
-
-def _same_number(text: str, value: float) -> bool:
+def _number(text: str, otherwise: Number) -> Number:
+    """The number that an address asks for, of the kind of the other; that other one if it is none."""
     try:
-        return float(text) == value
-    except ValueError:
-        return False
-
-
-def _fits(options: Mapping[str, str]) -> bool:
-    """Whether the options can stand side by side in the sidebar; a Chinese character is as wide as two letters."""
-    width = sum(3 + sum(2 if ord(c) > 0x2E80 else 1 for c in label) for label in options.values())
-    return len(options) <= FEW and width <= 34
+        value = type(otherwise)(float(text))
+    except (ValueError, OverflowError):
+        return otherwise
+    return value if value == value else otherwise

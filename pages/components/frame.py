@@ -6,14 +6,16 @@ from typing import Literal
 import streamlit as st
 
 from pages.components import live_slider, warm
-from pages.components.controls import choose_everywhere, read_everywhere
+from pages.components.choices import choose_everywhere, read_everywhere
 from pages.components.i18n import CHOICE, LANGUAGES, _, browser_language
 
 STYLE = Path(__file__).parent / "frame.css"
 PROJECTOR = Path(__file__).parent / "projector.css"
 ICON = str(Path(__file__).parent / "icon.png")
 SIDEBAR_WIDTHS = {"normal": 300, "projector": 390}
+ROOMS = {"normal": 1065, "projector": 962}  # pixels that are left for the plots in a window of 1440
 SIZE = "size"
+ROOM = "frame.room"
 
 
 def begin() -> None:
@@ -26,7 +28,8 @@ def begin() -> None:
     st.html(STYLE)
     if type_size() == "projector":
         st.html(PROJECTOR)
-    live_slider.mount(calm=("translation_calm",))
+    size = type_size()
+    st.session_state[ROOM] = live_slider.mount(calm=("translation_calm",), room=ROOMS[size])
 
 
 def finish() -> None:
@@ -39,6 +42,12 @@ def finish() -> None:
 def type_size() -> Literal["normal", "projector"]:
     """The size that charts are drawn in."""
     return "projector" if st.session_state.get(SIZE) == "projector" else "normal"
+
+
+def room() -> int:
+    """Pixels from the left to the right of the main column."""
+    known: int = st.session_state.get(ROOM, ROOMS[type_size()])
+    return known
 
 
 def _sizes() -> dict[str, str]:

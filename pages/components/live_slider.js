@@ -72,4 +72,26 @@ function commit() {
   }));
 }
 
-export default function ({data}) { calm = data.calm; news() }
+// The other thing that only the browser knows: how wide the page is, and whether it is light or dark.
+const main = () => document.querySelector('[data-testid="stMainBlockContainer"]');
+const look = () => app && getComputedStyle(app).backgroundColor;
+let tell = () => {}, room = 0, shade = look();
+const measure = () => {
+  const block = main(), style = block && getComputedStyle(block);
+  const width = block ? Math.floor(block.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)) : room;
+  if (Math.abs(width - room) > 3) tell('room', room = width);
+  if (look() !== shade) { shade = look(); tell('theme', shade) }
+};
+let pause;
+const later = () => { clearTimeout(pause); pause = setTimeout(measure, 250) };
+const size = new ResizeObserver(later);
+signal.addEventListener('abort', () => size.disconnect());
+const colours = new MutationObserver(later);
+if (app) colours.observe(app, {attributeFilter: ['class', 'style']});
+signal.addEventListener('abort', () => colours.disconnect());
+
+export default function ({data, setStateValue}) {
+  calm = data.calm; news();
+  tell = setStateValue;
+  if (!room) { room = data.room; measure(); if (main()) size.observe(main()) }
+}

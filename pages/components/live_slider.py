@@ -1,10 +1,17 @@
-"""Plots follow the finger: one invisible component lets Streamlit's own sliders commit while they are dragged."""
+"""What only the browser knows or can do, by one invisible component.
+
+Plots follow the finger: Streamlit's own sliders commit while they are dragged. And the server learns how wide the page
+is, and that somebody has switched from light to dark.
+"""
 
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
+
+MOUNT = "live_slider_mount"
+NARROWEST, WIDEST = 320, 3000  # pixels
 
 _SCRIPT = (Path(__file__).parent / "live_slider.js").read_text(encoding="utf-8")
 _STYLE = ".st-key-live_slider_mount { position: absolute }"  # takes no room, not even a gap, in the page's column
@@ -13,9 +20,22 @@ _STYLE = ".st-key-live_slider_mount { position: absolute }"  # takes no room, no
 _component = st.components.v2.component("live_slider", js=_SCRIPT, css=_STYLE, isolate_styles=False)
 
 
-def mount(calm: Sequence[str] = ()) -> None:
+def mount(*, calm: Sequence[str], room: int) -> int:
     """Make every slider of the app follow the finger. Called once per run, by the frame.
 
     calm: keys of sliders, or of containers around sliders, that commit at release only: where a rerun is expensive.
+    room: how many pixels wide the main column is taken to be.
+    Returns: how wide it is; `room` until the browser has said so.
     """
-    _component(key="live_slider_mount", data={"calm": list(calm), "run": time.monotonic_ns()})
+    found = _component(
+        key=MOUNT,
+        data={"calm": list(calm), "room": room, "run": time.monotonic_ns()},
+        default={"room": room},
+        on_room_change=_rerun,
+        on_theme_change=_rerun,
+    )
+    return max(NARROWEST, min(WIDEST, int(found.room)))
+
+
+def _rerun() -> None:
+    """Nothing is to be done but what every run does."""

@@ -3,10 +3,13 @@
     plot = draw("weights", heatmap, heatmap_data(trace.weights), alt=_("…"), rows=tokens, columns=tokens)
 
 The picture then changes in place. What was drawn is remembered by the returned Plot, so that it can be taken along.
+Several charts that change together are drawn as one, because each picture of its own costs the browser time:
+
+    figure("steps", [[part("next", candidates, frames, share=0.4), part("looks", attention_bars, …, share=0.6)]], …)
 """
 
 import functools
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +17,11 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
+from core.charts.compose import compose, compose_data
 from core.charts.theme import Style, style
 from pages.components import frame
 
+GAP = 22  # pixels between the parts of a figure
 Build = Callable[..., Any]  # of core.charts: (style, **settings) → alt.Chart
 
 
@@ -34,10 +39,43 @@ def current_style() -> Style:
     return style(st.context.theme.type or "light", frame.type_size())
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One chart of a figure."""
+
+    name: str
+    build: Build
+    frames: Mapping[str, pd.DataFrame]
+    share: float  # of the width of the page
+    settings: tuple[tuple[str, Hashable], ...]
+
+
+def part(
+    name: str, build: Build, frames: Mapping[str, pd.DataFrame], *, share: float = 1, **settings: Hashable
+) -> Part:
+    """A chart as `draw` takes it, with its share of the width; `name` tells its data and selections from others'."""
+    return Part(name, build, frames, share, tuple(sorted(settings.items())))
+
+
 @functools.lru_cache(maxsize=200)
 def _spec(build: Build, theme: Style, settings: tuple[tuple[str, Hashable], ...]) -> dict[str, Any]:
     specification: dict[str, Any] = build(theme, **dict(settings)).to_dict()
     return specification
+
+
+@functools.lru_cache(maxsize=100)
+def _composed(theme: Style, room: int, rows: tuple[tuple[tuple[str, Build, float, Any], ...], ...]) -> dict[str, Any]:
+    gap = theme.px(GAP)
+    parts = []
+    for row in rows:
+        free = room - gap * (len(row) - 1)
+        parts.append(
+            {
+                name: _spec(build, theme, (*settings, ("outer_width", int(share * free))))
+                for name, build, share, settings in row
+            }
+        )
+    return compose(parts, spacing=gap)
 
 
 def draw(
@@ -57,7 +95,33 @@ def draw(
     name: what a file of it is called.
     """
     theme = current_style()
-    spec = _spec(build, theme, tuple(sorted(settings.items())))
+    return _show(key, _spec(build, theme, tuple(sorted(settings.items()))), frames, alt, name, on_select, theme)
+
+
+def figure(
+    key: str,
+    rows: Sequence[Sequence[Part]],
+    *,
+    alt: str,
+    name: str | None = None,
+    on_select: Callable[[], None] | None = None,
+) -> Plot:
+    """Show several charts as one picture, in rows; a selection of a part is found as `part_selection`."""
+    theme = current_style()
+    shape = tuple(tuple((one.name, one.build, one.share, one.settings) for one in row) for row in rows)
+    frames = compose_data({one.name: one.frames for row in rows for one in row})
+    return _show(key, _composed(theme, frame.room(), shape), frames, alt, name, on_select, theme)
+
+
+def _show(
+    key: str,
+    spec: Mapping[str, Any],
+    frames: Mapping[str, pd.DataFrame],
+    alt: str,
+    name: str | None,
+    on_select: Callable[[], None] | None,
+    theme: Style,
+) -> Plot:
     st.vega_lite_chart(
         {**spec, "datasets": {dataset: _lean(data) for dataset, data in frames.items()}},
         key=key,

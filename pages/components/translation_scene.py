@@ -1,7 +1,7 @@
 """What the translation page shows: the model, the sentence, its translation, and which part of it is looked at."""
 
 import html
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -21,11 +21,6 @@ class Shown:
     step: int
     layer: int | None
     head: int | None
-
-    @classmethod
-    def counted_from_one(cls, step: int, layer: str, head: str) -> "Shown":
-        """From what the controls say: "1", "2", … or "mean"."""
-        return cls(step - 1, *(int(number) - 1 if number.isdigit() else None for number in (layer, head)))
 
     @property
     def name(self) -> str:
@@ -54,19 +49,28 @@ class Scene:
     shown: Shown
 
 
-def choose_shown(panel: Panel, model: TranslationModel | None, trace: DecodingTrace | None, view: str) -> Shown:
-    """The controls for step, layer and head, as far as this view draws them."""
-    step, layer, head = 1, "mean", "mean"
-    if trace is not None and view == "steps":
-        step = panel.slider("step", _("Step"), 1, max(len(trace.steps), 1), default=1, step=1)
-    if model is not None and view in ("steps", "encoder"):
-        num_layers = model.facts.encoder_layers if view == "encoder" else model.facts.decoder_layers
-        left, right = st.columns(2)
-        with left:
-            layer = panel.choice("layer", _("Layer"), _numbered(num_layers), default="mean", narrow=True)
-        with right:
-            head = panel.choice("head", _("Head"), _numbered(model.facts.num_heads), default="mean", narrow=True)
-    return Shown.counted_from_one(step, layer, head)
+def choose_maps(panel: Panel, model: TranslationModel | None, view: str) -> tuple[int | None, int | None]:
+    """The controls for layer and head, if this view draws attention."""
+    if model is None or view not in ("steps", "encoder"):
+        return None, None
+    num_layers = model.facts.encoder_layers if view == "encoder" else model.facts.decoder_layers
+    with panel.beside():
+        layer = panel.choice("layer", _("Layer"), _numbered(num_layers), default="mean", narrow=True)
+        head = panel.choice("head", _("Head"), _numbered(model.facts.num_heads), default="mean", narrow=True)
+    return _number(layer), _number(head)
+
+
+def choose_step(scene: Scene, view: str) -> Scene:
+    """The control for the step, if this view draws one."""
+    if view != "steps" or not scene.trace.steps:
+        return scene
+    step = scene.panel.slider("step", _("Step"), 1, len(scene.trace.steps), default=1, step=1)
+    return replace(scene, shown=replace(scene.shown, step=step - 1))
+
+
+def _number(chosen: str) -> int | None:
+    """Counted from 0; None for the mean."""
+    return int(chosen) - 1 if chosen.isdigit() else None
 
 
 def _numbered(count: int) -> dict[str, str]:

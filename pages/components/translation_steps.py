@@ -10,7 +10,7 @@ from torch import Tensor
 from core.attention_maps import describe, pick
 from core.charts import bars, heatmaps
 from pages.components.i18n import _, ngettext
-from pages.components.plot import Plot, clicks, draw, picked
+from pages.components.plot import Part, Plot, clicks, figure, part, picked
 from pages.components.tokens import plain, plainly, token_line
 from pages.components.translation_scene import (
     Scene,
@@ -21,7 +21,9 @@ from pages.components.translation_scene import (
 )
 from pages.components.words import look_for
 
+KEY = "translation.steps"
 CANDIDATES = 10
+HIGHEST = 250  # pixels of the heatmap, however many steps there are
 
 
 def view(scene: Scene) -> Sequence[Plot]:
@@ -31,37 +33,46 @@ def view(scene: Scene) -> Sequence[Plot]:
         return ()
     step = trace.steps[shown.step]
     said = (trace.start_token, *trace.tokens[: shown.step])
-    st.html(
-        source_line(scene)
-        + token_line(_("The decoder has said"), said, step.decoder_input, next_token=plain(step.chosen.token))
-        + result_line(scene)
-    )
     cross = pick(trace.cross_attention, layer=shown.layer, head=shown.head)  # (steps, seq_source)
-    left, middle, right = st.columns([1, 1, 1.2], gap="medium")
-    with left:
-        next_token = _candidates(scene)
-    with middle:
-        looks = _looks(scene, cross[shown.step])
-    with right:
-        alignment = _alignment(scene, cross)
-    look_for(*_in_words(scene, cross[shown.step]))
-    return next_token, looks, alignment
+    said_so_far = token_line(_("The decoder has said"), said, step.decoder_input, next_token=plain(step.chosen.token))
+    look_for(*_in_words(scene, cross[shown.step]), beside=source_line(scene) + said_so_far + result_line(scene))
+    plot = figure(
+        KEY,
+        [[_candidates(scene), _looks(scene, cross[shown.step]), _alignment(scene, cross)]],
+        name=_("step by step"),
+        alt=_(
+            "Bars: the most probable next tokens, the one that was taken is marked; bars: how this step shares its "
+            "attention among the source tokens; heatmap: the same for every step, this one outlined."
+        ),
+        on_select=partial(_clicked, scene),
+    )
+    return (plot,)
 
 
-def _candidates(scene: Scene) -> Plot:
-    key, step = "translation.candidates", scene.trace.steps[scene.shown.step]
-    return draw(
-        key,
+def _clicked(scene: Scene) -> None:
+    """A candidate: from this step on, the sentence is to go on from it. A row of the alignment: go there."""
+    rank, row = picked(KEY, "next_candidate", "rank"), picked(KEY, "all_cell", "q")
+    number = scene.shown.step
+    if rank is not None:
+        ids = (*scene.trace.token_ids[:number], scene.trace.steps[number].candidates[int(rank)].token_id)
+        scene.panel.put({"forced": "-".join(map(str, ids))})
+        st.rerun()
+    if row is not None:
+        scene.panel.put({"step": int(row) + 1})
+
+
+def _candidates(scene: Scene) -> Part:
+    step = scene.trace.steps[scene.shown.step]
+    return part(
+        "next",
         bars.candidates,
         bars.candidates_data(
             [replace(candidate, token=plain(candidate.token)) for candidate in step.candidates],
             chosen_id=step.chosen.token_id,
             count=CANDIDATES,
-            nonce=clicks(key),
+            nonce=clicks(KEY),
         ),
-        name=_("next token"),
-        alt=_("Bars: the most probable next tokens with their probabilities; the one that was taken is marked."),
-        on_select=partial(_prescribe, scene, key),
+        share=0.31,
         count=CANDIDATES,
         words=bars.CandidateWords(
             axis=_("probability of being next"),
@@ -74,51 +85,31 @@ def _candidates(scene: Scene) -> Plot:
     )
 
 
-def _prescribe(scene: Scene, key: str) -> None:
-    """A candidate was clicked: from this step on, the sentence is to go on from it."""
-    rank = picked(key, "candidate", "rank")
-    if rank is not None:
-        number = scene.shown.step
-        ids = (*scene.trace.token_ids[:number], scene.trace.steps[number].candidates[int(rank)].token_id)
-        scene.panel.put({"forced": "-".join(map(str, ids))})
-
-
-def _looks(scene: Scene, weights: Tensor) -> Plot:
-    return draw(
-        "translation.looks",
+def _looks(scene: Scene, weights: Tensor) -> Part:
+    return part(
+        "looks",
         bars.attention_bars,
         bars.attention_bars_data(weights.numpy()),
-        name=_("attention of this step"),
-        alt=_("Bars: how this step shares its attention among the source tokens."),
+        share=0.31,
         keys=plainly(scene.trace.source_tokens),
         words=bars.AttentionWords(axis=_("attention weight"), key=_("source token"), weight=_("weight")),
         title=_("Where this step looks in the source"),
         height=200,
-        expected_width=330,
     )
 
 
-def _alignment(scene: Scene, cross: Tensor) -> Plot:
-    key = "translation.alignment"
-    return draw(
-        key,
+def _alignment(scene: Scene, cross: Tensor) -> Part:
+    return part(
+        "all",
         heatmaps.heatmap,
-        heatmaps.heatmap_data(cross.numpy(), marked_row=scene.shown.step, nonce=clicks(key)),
-        name=_("attention of all steps"),
-        alt=_("Heatmap: the attention of every step over the source tokens; the row of this step is outlined."),
-        on_select=partial(_go_to_row, scene, key),
+        heatmaps.heatmap_data(cross.numpy(), marked_row=scene.shown.step, nonce=clicks(KEY)),
+        share=0.38,
         queries=plainly(scene.trace.tokens),
         keys=plainly(scene.trace.source_tokens),
         words=heatmap_words(_("the decoder is about to say"), _("source: is looked at")),
         title=_("Cross-attention of all steps"),
-        expected_width=380,
+        height=min(28 * len(scene.trace.tokens), HIGHEST),
     )
-
-
-def _go_to_row(scene: Scene, key: str) -> None:
-    row = picked(key, "cell", "q")
-    if row is not None:
-        scene.panel.put({"step": int(row) + 1})
 
 
 def _in_words(scene: Scene, weights: Tensor) -> Sequence[str]:

@@ -25,15 +25,21 @@ class Claim:
 
 def heading(title: str, question: str, panel: Panel | None = None) -> None:
     """The page's title and the question it answers; below it what an address asked for in vain."""
-    st.html(f'<div class="atlas-title"><h1>{html.escape(title)}</h1><p>{html.escape(question)}</p></div>')
-    for sentence in panel.refused if panel else ():
-        st.html(f'<div class="atlas-refused" role="status">{html.escape(sentence)}</div>')
+    markup = f'<div class="atlas-title"><h1>{html.escape(title)}</h1><p>{html.escape(question)}</p></div>'
+    if panel is None:
+        st.html(markup)
+    else:
+        panel.title(markup)
 
 
-def look_for(*sentences: str) -> None:
-    """Two or three sentences beside the plot, with values computed from what is on screen."""
+def look_for(*sentences: str, beside: str = "") -> None:
+    """Two or three sentences beside the plot, with values computed from what is on screen.
+
+    beside: HTML that stands to the left of them; one piece of HTML is sooner on the screen than two.
+    """
     paragraphs = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences if sentence)
-    st.html(f'<div class="atlas-look"><b>{html.escape(_("Look for"))}</b>{paragraphs}</div>')
+    look = f'<div class="atlas-look"><b>{html.escape(_("Look for"))}</b>{paragraphs}</div>'
+    st.html(f'<div class="atlas-beside"><div>{beside}</div>{look}</div>' if beside else look)
 
 
 def claim_cards(claims: Sequence[Claim]) -> None:

@@ -1,0 +1,41 @@
+"""The address of a page: it says what the controls say.
+
+Streamlit keeps sliders, switches and texts in the address by itself. Of a choice it would write the label that is
+shown, in one language or the other; so choices, and values without a control, are kept here.
+"""
+
+import urllib.parse
+
+import streamlit as st
+
+
+def news(key: str, *, stayed: bool) -> tuple[bool, str | None]:
+    """Whether the address asks for something that this session has not seen yet, and what it says (None: nothing).
+
+    It does in a new session, and when somebody went back to an earlier address.
+    stayed: whether the last run showed the same page; another page has an address of its own.
+    """
+    said: str | None = st.query_params.get(key)
+    if key not in st.session_state:
+        return True, said
+    return said != st.session_state.get(_known(key)) and (stayed or said is not None), said
+
+
+def write(key: str, value: str, default: str) -> None:
+    """Let the address say `value`, or nothing if it is the default. Only a change is sent to the browser."""
+    said = st.query_params.get(key)
+    if value != default and said != value:
+        st.query_params[key] = value
+    elif value == default and said is not None:
+        del st.query_params[key]
+    st.session_state[_known(key)] = None if value == default else value
+
+
+def whole() -> str:
+    """The address that reproduces what is on the screen."""
+    query = urllib.parse.urlencode(st.query_params.to_dict())
+    return (st.context.url or "").partition("?")[0] + (f"?{query}" if query else "")
+
+
+def _known(key: str) -> str:
+    return f"{key}.address"
