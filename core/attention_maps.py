@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 
@@ -41,3 +42,20 @@ def describe(weights: Tensor) -> Row:
     strongest = int(weights.argmax())
     entropy = -float((weights * weights.clamp_min(1e-30).log2()).sum())
     return Row(strongest, float(weights[strongest]), max(entropy, 0.0), math.log2(len(weights)))
+
+
+def coarsen(attention: Tensor, most: int) -> tuple[Tensor, int]:
+    """A map of at most `most` × `most` cells, each for a block of neighbouring queries and of neighbouring keys.
+
+    A cell is what the queries of its block, in the mean, give to all keys of its block: rows still sum to 1.
+
+    Shapes: attention (seq_q, seq_k) → (⌈seq_q / size⌉, ⌈seq_k / size⌉), and the size of a block.
+    Raises: ValueError if most is less than 1.
+    """
+    if most < 1:
+        raise ValueError(f"most ({most}) must be at least 1")
+    size = max(1, -(-max(attention.shape) // most))
+    if size == 1:
+        return attention, 1
+    rows = torch.stack([block.mean(dim=0) for block in attention.split(size)])  # (blocks, seq_k)
+    return torch.stack([block.sum(dim=1) for block in rows.split(size, dim=1)], dim=1), size  # (blocks, blocks)

@@ -3,8 +3,9 @@
 What a page of given settings has to decompose, with matrices of seq_len × seq_len where nothing else is said:
 
     head_spectra      logits (values only) and weights (in full) of one head
-    layer_spectra     weights of the other heads (values only), and the joined outputs, seq_len × num_heads·head_dim
+    layer_spectra     weights of all (other) heads (values only), and the joined outputs, seq_len × num_heads·head_dim
     sweep_head_dims   logits and weights for every head_dim (values only)
+    sweep_outputs     joined outputs for every head_dim (values only)
 
 None is decomposed twice. Tolerance, share, and the k of a reconstruction need no decomposition: see core.rank.
 """
@@ -124,8 +125,13 @@ def head_spectra(trace: AttentionTrace, head: int) -> HeadSpectra:
     return HeadSpectra(head, singular_values(trace.scores[head]), decompose(trace.weights[head]))
 
 
-def layer_spectra(trace: AttentionTrace, known: HeadSpectra) -> LayerSpectra:
-    """Decompose what `head_spectra` of the same trace left: the other heads' weights and the joined outputs."""
+def layer_spectra(trace: AttentionTrace, known: HeadSpectra | None = None) -> LayerSpectra:
+    """Decompose the weights of all heads, and the joined outputs.
+
+    known: what `head_spectra` of the same trace found; this head is then not decomposed again.
+    """
+    if known is None:
+        return LayerSpectra(singular_values(trace.weights), singular_values(join(trace.output)))
     before, after = trace.weights[: known.head], trace.weights[known.head + 1 :]  # views: nothing is copied
     weights = torch.cat([singular_values(before), known.weights.values[None], singular_values(after)])
     return LayerSpectra(weights, singular_values(join(trace.output)))
@@ -158,9 +164,7 @@ def sweep_head_dims(
     num_heads, _, most = heads.q.shape
     if not 0 <= head < num_heads:
         raise ValueError(f"head ({head}) must be between 0 and {num_heads - 1}")
-    for head_dim in head_dims:
-        if not 1 <= head_dim <= most:
-            raise ValueError(f"head_dims ({head_dim}) must be between 1 and {most}")
+    _check_head_dims(head_dims, most)
     one = slice(head, head + 1)
     traces = [
         attend(
@@ -172,3 +176,27 @@ def sweep_head_dims(
     ]
     logits, weights = (torch.cat([getattr(trace, name) for trace in traces]) for name in ("scores", "weights"))
     return Sweep(tuple(head_dims), singular_values(logits), singular_values(weights))
+
+
+def sweep_outputs(
+    heads: Heads,
+    head_dims: Sequence[int] = HEAD_DIMS,
+    *,
+    temperature: float = 1.0,
+    attend_mask: Tensor | None = None,
+) -> tuple[Tensor, ...]:
+    """The same for all heads together: singular values of their joined outputs, for each head_dim.
+
+    Shapes: attend_mask (seq_len, seq_len); the values of head_dim d are (min(seq_len, num_heads · d),).
+    Raises: ValueError if a head_dim is not from 1 to that of the heads.
+    """
+    _check_head_dims(head_dims, heads.q.shape[-1])
+    narrow = [Heads(heads.q[..., :d], heads.k[..., :d], heads.v[..., :d]) for d in head_dims]
+    traces = (attend(each, temperature=temperature, attend_mask=attend_mask) for each in narrow)  # one at a time
+    return tuple(singular_values(join(trace.output)) for trace in traces)
+
+
+def _check_head_dims(head_dims: Sequence[int], most: int) -> None:
+    for head_dim in head_dims:
+        if not 1 <= head_dim <= most:
+            raise ValueError(f"head_dims ({head_dim}) must be between 1 and {most}")

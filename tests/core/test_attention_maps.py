@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from core.attention_maps import describe, pick
+from core.attention_maps import coarsen, describe, pick
 
 
 @pytest.fixture
@@ -51,3 +51,24 @@ def test_refuses_an_empty_row() -> None:
 def test_entropy_at_its_ends() -> None:
     assert describe(torch.tensor([0.0, 1.0, 0.0])).entropy == 0
     assert describe(torch.full((7,), 1 / 7)).entropy == pytest.approx(math.log2(7), abs=1e-5)
+
+
+def test_a_coarser_map_worked_by_hand() -> None:
+    attention = torch.tensor([[0.5, 0.25, 0.25], [0.0, 0.5, 0.5], [1.0, 0.0, 0.0]])
+    found, size = coarsen(attention, 2)
+    assert size == 2
+    assert found.tolist() == [[0.625, 0.375], [1.0, 0.0]]
+
+
+@pytest.mark.parametrize(("tokens", "size"), [(7, 1), (8, 2), (14, 2), (15, 3)])
+def test_a_coarser_map_keeps_the_sums_of_rows(tokens: int, size: int) -> None:
+    attention = torch.rand(tokens, tokens, generator=torch.Generator().manual_seed(0)).softmax(dim=-1)
+    found, used = coarsen(attention, 7)
+    assert used == size
+    assert max(found.shape) <= 7
+    torch.testing.assert_close(found.sum(dim=1), torch.ones(len(found)))
+
+
+def test_a_coarser_map_has_cells() -> None:
+    with pytest.raises(ValueError, match=r"most \(0\) must be at least 1"):
+        coarsen(torch.eye(3), 0)

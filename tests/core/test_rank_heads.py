@@ -21,6 +21,7 @@ from core.rank_heads import (
     random_heads,
     random_w_o,
     sweep_head_dims,
+    sweep_outputs,
 )
 
 NUM_HEADS, SEQ_LEN, HEAD_DIM = 3, 11, 5
@@ -181,3 +182,26 @@ def test_there_must_be_such_a_head(heads: Heads, head: int) -> None:
 def test_a_sweep_needs_the_features(heads: Heads, head_dim: int) -> None:
     with pytest.raises(ValueError, match=rf"head_dims \({head_dim}\) must be between 1 and 5"):
         sweep_head_dims(heads, 0, (1, head_dim))
+
+
+def test_without_a_known_head_all_are_decomposed(heads: Heads) -> None:
+    trace = attend(heads)
+    alone, after = layer_spectra(trace), layer_spectra(trace, head_spectra(trace, 1))
+    torch.testing.assert_close(alone.weights, after.weights, atol=1e-12, rtol=0)
+    assert torch.equal(alone.joined, after.joined)
+
+
+def test_a_sweep_of_outputs_passes_the_layer_itself(heads: Heads) -> None:
+    mask = causal_mask(SEQ_LEN)
+    found = sweep_outputs(heads, (1, HEAD_DIM), temperature=0.7, attend_mask=mask)
+    assert [len(values) for values in found] == [NUM_HEADS, SEQ_LEN]
+    whole = attend(heads, temperature=0.7, attend_mask=mask)
+    torch.testing.assert_close(found[1], torch.linalg.svdvals(join(whole.output)), atol=1e-12, rtol=0)
+    narrow = attend(random_heads(NUM_HEADS, SEQ_LEN, 1, generator=seeded()), temperature=0.7, attend_mask=mask)
+    torch.testing.assert_close(found[0], torch.linalg.svdvals(join(narrow.output)), atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("head_dim", [0, HEAD_DIM + 1])
+def test_a_sweep_of_outputs_needs_the_features(heads: Heads, head_dim: int) -> None:
+    with pytest.raises(ValueError, match=rf"head_dims \({head_dim}\) must be between 1 and {HEAD_DIM}"):
+        sweep_outputs(heads, (1, head_dim))
