@@ -17,6 +17,7 @@ from core.charts.theme import Style, themed
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 """A symbol for each series, so that lines are told apart without their colours."""
 
+_WIDEST = "1e-10"  # of the usual labels of an axis
 _DECADE = "abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-6"
 
 
@@ -62,6 +63,8 @@ def curves(
     symbols: bool = True,
     title: str | None = None,
     width: int | None = None,
+    outer_width: int | None = None,
+    legend_columns: int | None = None,
     height: int = 220,
 ) -> alt.LayerChart:
     """A line with symbols for every series, in the order of ``series``; a legend on top says which is which.
@@ -70,18 +73,21 @@ def curves(
     symbols: False draws the symbols at the end of each line only, for curves with very many points.
     Datasets: "curves" (s: int8; x, y, low, high: float32; end: int8) and "marks" (x: float32; a dashed vertical line
     each), from :func:`curves_data`. What a logarithmic axis cannot show, zero and below, is left out.
-    Without ``width`` it fills its container.
+    ``width`` is the plot's, ``outer_width`` that of the plot with its axis; without either it fills its container.
+    legend_columns: the names stand in one row by default; a narrow chart needs several.
     Raises: ValueError if there are no series, or more than there are symbols.
     """
     if not 1 <= len(series) <= len(SHAPES):
         raise ValueError(f"series ({len(series)} names) must hold from 1 to {len(SHAPES)} names")
+    if outer_width:
+        width = outer_width - tokens.beside_axis([_WIDEST], style.font_size)
     numbers = list(range(len(series)))
     colour = alt.Scale(domain=numbers, range=list(style.categorical[: len(series)]))
     legend = alt.Legend(
         title=None,
         orient="top",
         direction="horizontal",
-        columns=len(series),
+        columns=legend_columns or len(series),
         labelExpr="series_names[datum.value]",
         labelFont=style.font,
         labelFontSize=style.font_size,

@@ -61,6 +61,13 @@ def test_too_few_and_too_many_series_are_refused(count: int) -> None:
         spec(*"abcdefg"[:count])
 
 
+def test_a_narrow_chart_keeps_within_its_width() -> None:
+    chart = curves(LIGHT, "abcd", x=LINEAR[0], y=LINEAR[1], outer_width=300, legend_columns=2).to_dict()
+    assert 200 < chart["width"] < 300
+    assert marks_of("line", chart)["encoding"]["color"]["legend"]["columns"] == 2
+    assert marks_of("line", spec(*"abcd"))["encoding"]["color"]["legend"]["columns"] == 4
+
+
 def test_data_are_lean_and_keep_their_order() -> None:
     frames = curves_data([[1, 2, 3], [5]], [[0.5, 0.25, 0.125], [7]], marks=[2])
     assert frames["curves"].dtypes.astype(str).to_dict() == {
