@@ -1,5 +1,7 @@
 """Programs that reproduce the numbers of the GQA page without this app."""
 
+from core.gqa_presets import DEEPSEEK_V2, MODELS
+
 LAYER = '''"""Grouped-query attention in plain PyTorch: against torch's own, and token by token with a KV cache."""
 
 import torch
@@ -76,6 +78,85 @@ print("KV heads       parameters      cache bytes    multiply-adds      bytes mo
 for num_kv_heads, row in table.items():
     print(f"{{num_kv_heads:8}}", *(f"{{number:16,.0f}}" for number in row))
 '''
+
+CONVERSION = '''"""The KV heads of a real encoder, merged: how far each layer's output moves, in plain PyTorch."""
+
+import torch
+from torch.nn.functional import linear, scaled_dot_product_attention
+from transformers import AutoModelForSeq2SeqLM, PreTrainedTokenizerFast
+
+FOLDER = {folder!r}  # config.json, model.safetensors and tokenizer.json of a Marian model
+TEXT = {text!r}
+MOST_TOKENS = {most_tokens}
+
+tokenizer = PreTrainedTokenizerFast.from_pretrained(FOLDER)
+encoder = AutoModelForSeq2SeqLM.from_pretrained(FOLDER, dtype=torch.float64).eval().get_encoder()
+num_heads = encoder.config.encoder_attention_heads
+*said, end = tokenizer(TEXT).input_ids
+ids = torch.tensor([[*said[: MOST_TOKENS - 1], end]])
+
+
+def pooled(projection, num_kv_heads, how):
+    """Weight and bias of W_K or W_V with fewer heads, repeated so that every query head finds its own."""
+    repeats = num_heads // num_kv_heads
+    merged = []
+    for tensor in (projection.weight, projection.bias):
+        heads = tensor.unflatten(0, (num_kv_heads, repeats, -1))  # (KV heads, heads to merge, head_dim, …)
+        one = heads.mean(dim=1) if how == "mean" else heads[:, 0]
+        merged.append(one.repeat_interleave(repeats, dim=0).flatten(0, 1))
+    return merged
+
+
+def attend(layer, x, num_kv_heads, how):
+    projections = (
+        (layer.q_proj.weight, layer.q_proj.bias),
+        pooled(layer.k_proj, num_kv_heads, how),
+        pooled(layer.v_proj, num_kv_heads, how),
+    )
+    q, k, v = (linear(x, *one).unflatten(-1, (num_heads, -1)).transpose(1, 2) for one in projections)
+    return layer.out_proj(scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2))
+
+
+errors = {{}}
+with torch.inference_mode():
+    states = encoder(input_ids=ids, output_hidden_states=True).hidden_states
+    for number, (layer, x) in enumerate(zip(encoder.layers, states), start=1):
+        own = attend(layer.self_attn, x, num_heads, "mean")
+        for num_kv_heads in (count for count in range(1, num_heads + 1) if num_heads % count == 0):
+            for how in ("mean", "first"):
+                error = float((attend(layer.self_attn, x, num_kv_heads, how) - own).norm() / own.norm())
+                errors[number, num_kv_heads, how] = error
+                print(f"layer {{number}}, {{num_kv_heads}} KV heads, {{how:>5}}: {{error:.4f}}")
+'''
+
+MODELS_PROGRAM = '''"""How many users fit in 80 GB with published models: weights and caches only."""
+
+SEQ_LEN, BYTES_PER_NUMBER, MEMORY = {seq_len}, {bytes_per_number}, 80 * 10**9
+
+MODELS = {{  # name: (weights, numbers in the cache per token)
+{models}
+}}
+
+users = {{}}
+for name, (parameters, cached) in MODELS.items():
+    left = MEMORY - parameters * BYTES_PER_NUMBER
+    users[name] = max(0, left) // (cached * SEQ_LEN * BYTES_PER_NUMBER)
+    print(f"{{name:>16}}: {{cached * BYTES_PER_NUMBER:>9,}} bytes per token, {{users[name]:>6,}} users")
+'''
+
+
+def conversion_program(*, folder: str, text: str, most_tokens: int) -> str:
+    """The errors of `core.gqa_conversion.measure_encoder`, by layer (from 1), KV heads and way of merging."""
+    return CONVERSION.format(folder=folder, text=text, most_tokens=most_tokens)
+
+
+def models_program(*, seq_len: int, bytes_per_number: int) -> str:
+    """The users that `core.gqa_costs.fit` finds for `core.gqa_presets.MODELS` and for DeepSeek-V2."""
+    lines = [
+        f"    {model.name!r}: ({model.parameters}, {model.cache_bytes(seq_len=1, batch=1, bytes_per_number=1)}),"
+        for model in (*MODELS, DEEPSEEK_V2)
+    ]
+    return MODELS_PROGRAM.format(seq_len=seq_len, bytes_per_number=bytes_per_number, models="\n".join(lines))
 
 
 def layer_program(*, seed: int, d_model: int, num_heads: int, num_kv_heads: int, head_dim: int, seq_len: int) -> str:

@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 import torch
 
+from core import models
 from core.cached_decoding import decode_with_cache, read_again
 from core.gqa import random_layer
-from core.gqa_costs import cost_table
-from core.gqa_snippets import costs_program, layer_program
+from core.gqa_conversion import measure_encoder
+from core.gqa_costs import cost_table, fit
+from core.gqa_presets import DEEPSEEK_V2, MODELS
+from core.gqa_snippets import conversion_program, costs_program, layer_program, models_program
 from core.kv_heads import kv_cache_bytes
 
 
@@ -50,10 +53,38 @@ def test_the_costs_are_the_pages() -> None:
     assert len(printed.splitlines()) == 1 + 6
 
 
+@pytest.mark.parametrize("most_tokens", [64, 5])
+def test_the_conversion_is_the_pages(most_tokens: int) -> None:
+    text = "L'eau n'est pas \"chaude\"."
+    names, printed = run(conversion_program(folder="core/assets/atlas-fr-en", text=text, most_tokens=most_tokens))
+    found = {
+        (number, each.num_kv_heads, each.pooling.value): each.error
+        for number, layer in enumerate(measure_encoder(models.load("atlas-fr-en"), text, most_tokens=most_tokens), 1)
+        for each in layer
+    }
+    assert names["errors"] == pytest.approx(found, abs=1e-5)  # the page's model runs in float32 up to the layer
+    assert len(printed.splitlines()) == len(found) == 3 * 3 * 2
+
+
+@pytest.mark.parametrize(("seq_len", "bytes_per_number"), [(1, 4), (8192, 2), (131072, 1)])
+def test_the_users_are_the_pages(seq_len: int, bytes_per_number: int) -> None:
+    names, _ = run(models_program(seq_len=seq_len, bytes_per_number=bytes_per_number))
+    assert names["users"] == {
+        model.name: fit(
+            parameters=model.parameters,
+            bytes_per_user=model.cache_bytes(seq_len=seq_len, batch=1, bytes_per_number=bytes_per_number),
+            bytes_per_number=bytes_per_number,
+        ).users
+        for model in (*MODELS, DEEPSEEK_V2)
+    }
+
+
 @pytest.mark.parametrize(
     "program",
     [
         layer_program(seed=0, d_model=4, num_heads=2, num_kv_heads=1, head_dim=2, seq_len=3),
+        conversion_program(folder="somewhere", text="rien", most_tokens=5),
+        models_program(seq_len=1, bytes_per_number=2),
         costs_program(d_model=4, num_heads=2, head_dim=2, num_layers=1, seq_len=3, batch=1, bytes_per_number=2),
     ],
 )

@@ -6,7 +6,7 @@ from transformers import DeepseekV2Config
 from transformers.models.deepseek_v2.modeling_deepseek_v2 import DeepseekV2Attention
 
 from core.gqa_presets import DEEPSEEK_V2
-from core.latent_attention import LatentSizes, latent_cache_bytes, latent_cost
+from core.latent_attention import LatentSizes, latent_cache_bytes, latent_cost, proportioned
 
 SMALL = LatentSizes(
     d_model=33,
@@ -76,3 +76,22 @@ def test_sizes_of_the_cache_are_checked(name: str) -> None:
 def test_head_dim_is_checked() -> None:
     with pytest.raises(ValueError, match=r"head_dim \(0\) must be at least 1"):
         SMALL.equal_kv_heads(0)
+
+
+def test_in_proportion_the_papers_model_is_the_papers() -> None:
+    assert proportioned(5120, 128, 128) == DEEPSEEK_V2.sizes
+    assert proportioned(7, 3, 10).equal_kv_heads(10) == 2.25
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ((0, 3, 10), r"d_model \(0\) must be at least 1"),
+        ((7, 0, 10), r"num_heads \(0\) must be at least 1"),
+        ((7, 3, 0), r"head_dim \(0\) must be at least 1"),
+        ((7, 3, 11), r"head_dim \(11\) must be even"),
+    ],
+)
+def test_impossible_proportions_are_refused(sizes: tuple[int, int, int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        proportioned(*sizes)
