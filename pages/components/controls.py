@@ -49,7 +49,7 @@ class Panel:
         self._refusals: list[str] = []
         self._rows = 0
         self._title: tuple[DeltaGenerator, str] | None = None
-        parts = (st.sidebar.container(key=f"{page}_panel_{part}", gap="small") for part in range(1, 4))
+        parts = (st.sidebar.container(key=f"panel_{part}", gap=None) for part in ("controls", "sliders", "actions"))
         self._controls, self._sliders, self._actions = parts
 
     def __enter__(self) -> Self:
@@ -66,11 +66,12 @@ class Panel:
 
         sliders: draws controls in the sidebar, below the others, and returns what they say.
         """
-        first = True
+        first, rows = True, self._rows
 
         @st.fragment
         def run() -> None:
             nonlocal first
+            self._rows = rows  # the same places as before
             if not first and st.session_state.pop(self._own("refused"), None):
                 st.rerun()  # the sentence below the title speaks of another value
             first = False
@@ -233,7 +234,7 @@ class Panel:
     def beside(self) -> DeltaGenerator:
         """A place for controls of half the width, two in a row; cheaper for the browser than columns."""
         self._rows += 1
-        return st.container(horizontal=True, gap="small", key=self._own(f"beside.{self._rows}"))
+        return st.container(horizontal=True, gap="small", key=f"panel_beside_{self._rows}")
 
     def put(self, values: Mapping[str, Any]) -> None:
         """Set controls of this page; for callbacks, which run before the controls are drawn."""
@@ -252,13 +253,13 @@ class Panel:
         defaults.update(self._defaults)
         with self._actions:
             if presets:
-                with st.container(horizontal=True, gap="small", key=self._own("presets")):
+                with st.container(horizontal=True, gap="small", key="panel_presets"):
                     for label, values in presets.items():
                         everything = {**defaults, **values}
                         st.button(
                             label, on_click=self._apply, args=(everything,), type="tertiary", icon=":material/bolt:"
                         )
-            with st.container(horizontal=True, gap="small", key=self._own("actions")):
+            with st.container(horizontal=True, gap="small", key="panel_buttons"):
                 st.button(_("Reset"), key=self._own("reset"), on_click=self._apply, args=(dict(defaults),))
                 self._share()
                 if play is not None:
@@ -287,6 +288,7 @@ class Panel:
 
         def start() -> None:
             st.session_state[played] = time.monotonic()
+            low, high = self._bounds[name]  # they may have moved since, with a slider that runs only the picture again
             if st.session_state.get(key, high) >= high:
                 st.session_state[key] = low
 

@@ -170,7 +170,7 @@ def test_the_encoder_looks_at_itself(page: Page) -> None:
 
 def test_presets_show_their_point(page: Page) -> None:
     start = pictures(page)
-    for button in page.locator(".st-key-translation-presets button").all():
+    for button in page.locator(".st-key-panel_presets button").all():
         button.click()
         settle(page)
         assert pictures(page) != start

@@ -111,7 +111,7 @@ def test_the_choices_stand_below_the_controls_of_the_page(start: Start) -> None:
         frame.finish()
 
     at = start(page)
-    assert [block.key for block in at.sidebar.container if block.key in {"masks_panel_1", "frame_choices"}] == [
-        "masks_panel_1",
+    assert [block.key for block in at.sidebar.container if block.key in {"panel_controls", "frame_choices"}] == [
+        "panel_controls",
         "frame_choices",
     ]
