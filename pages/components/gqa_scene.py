@@ -1,0 +1,93 @@
+"""What the GQA page is about: a published model, perhaps of other sizes, and what it is to carry."""
+
+from dataclasses import dataclass, replace
+
+from core.gqa_costs import NumberType
+from core.gqa_presets import MODELS, PublishedModel
+from core.kv_heads import check_heads, legal_kv_heads
+from pages.components.controls import Panel
+from pages.components.gqa_words import NUMBER_TYPES, row_name
+from pages.components.i18n import _
+
+BY_KEY = {model.name.lower().replace(" ", "-"): model for model in MODELS}
+DEFAULT = "llama-3.1-8b"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """All that a picture of sharing and its costs needs."""
+
+    panel: Panel
+    key: str  # of the published model
+    model: PublishedModel  # with the sizes of the controls
+    seq_len: int
+    batch: int
+    number: NumberType
+
+    @property
+    def published(self) -> PublishedModel:
+        return BY_KEY[self.key]
+
+
+def choose_model(panel: Panel) -> str:
+    """The control for the published model; returns its key."""
+    names = {key: f"{model.name} · {model.sharing}" for key, model in BY_KEY.items()}
+    return panel.choice("model", _("Published model"), names, default=DEFAULT)
+
+
+def choose_load(panel: Panel, key: str) -> Scene:
+    """The controls that change nothing but the picture. Those for sizes begin as each model was published."""
+    published = BY_KEY[key]
+    seq_len = choose_context(panel)
+    with panel.beside():
+        batch = panel.slider("batch", _("Batch"), 1, 64, default=8, step=1)
+        layers = panel.slider(f"layers_{key}", _("Layers"), 1, 128, default=published.num_layers, step=1)
+    with panel.beside():
+        head_dim = panel.slider(f"head_dim_{key}", _("head_dim"), 16, 256, default=published.head_dim, step=16)
+        num_kv_heads = _choose_kv_heads(panel, key)
+    number = choose_number(panel)
+    model = replace(published, num_layers=layers, head_dim=head_dim, num_kv_heads=num_kv_heads)
+    return Scene(panel, key, model, seq_len, batch, number)
+
+
+def choose_context(panel: Panel) -> int:
+    """In tokens; every step doubles it."""
+    power = panel.slider("context", _("Context: 2ⁿ tokens"), 7, 17, default=13, step=1, format="2^%d")
+    return 1 << power
+
+
+def choose_number(panel: Panel) -> NumberType:
+    kept = panel.choice("number", _("Numbers are kept as"), NUMBER_TYPES, default=NumberType.BFLOAT16.value)
+    return NumberType(kept)
+
+
+def _choose_kv_heads(panel: Panel, key: str) -> int:
+    """Only what divides the query heads can be chosen."""
+    model = BY_KEY[key]
+    chosen = panel.choice(
+        kv_heads_control(key),
+        _("KV heads"),
+        {str(count): row_name(model.num_heads, count) for count in legal_kv_heads(model.num_heads)},
+        default=str(model.num_kv_heads),
+        narrow=True,
+        help=_("Only what divides the number of query heads. Of anything else the code says: {message}.").format(
+            message=_refusal(model.num_heads)
+        ),
+    )
+    return int(chosen)
+
+
+def kv_heads_control(key: str) -> str:
+    """The name of the control for the KV heads of a published model."""
+    return f"kv_heads_{key}"
+
+
+def _refusal(num_heads: int) -> str:
+    """What the code says to the first number that is not legal."""
+    count = 0
+    while True:
+        count += 1
+        try:
+            check_heads(num_heads, count)
+        except ValueError as error:
+            return str(error)
