@@ -46,3 +46,12 @@ def encoder_layers(model: TranslationModel) -> tuple[Layer, ...]:
     return tuple(
         layer_of([encoder_head(model, layer, head) for head in heads]) for layer in range(model.facts.encoder_layers)
     )
+
+
+def cosines(vectors: Tensor) -> Tensor:
+    """The cosine of the angle between each vector and each other.
+
+    Shapes: vectors (seq_len, d_model) → (seq_len, seq_len).
+    """
+    unit = vectors / vectors.norm(dim=-1, keepdim=True)
+    return unit @ unit.T  # (seq_len, seq_len)

@@ -17,6 +17,9 @@ Spec = Mapping[str, Any]
 _OF_THE_WHOLE = ("$schema", "config", "padding", "autosize", "usermeta", "params")
 """What a specification says once, for all its parts."""
 
+_RESOLVE = {"scale": {"color": "independent", "shape": "independent"}}
+"""Every part has colours, symbols and a legend of its own."""
+
 
 def compose(rows: Sequence[Mapping[str, Spec]], *, spacing: float = 20) -> dict[str, Any]:
     """One specification of rows of parts: name → ``to_dict()`` of a chart with a width of its own.
@@ -34,11 +37,13 @@ def compose(rows: Sequence[Mapping[str, Spec]], *, spacing: float = 20) -> dict[
     for name, part in zip(names, parts, strict=True):
         if part.get("width") == "container":
             raise ValueError(f"part {name} must have a width of its own")
-    lines = [{"hconcat": [_inner(part) for part in row.values()], "spacing": spacing} for row in renamed]
+    lines = [
+        {"hconcat": [_inner(part) for part in row.values()], "spacing": spacing, "resolve": _RESOLVE} for row in renamed
+    ]
     whole = {key: parts[0][key] for key in _OF_THE_WHOLE if key in parts[0]}
     whole["autosize"] = {"type": "pad", "contains": "padding"}
     whole["params"] = [param for part in parts for param in part.get("params", ())]
-    return {**whole, "vconcat": lines, "spacing": spacing, "resolve": {"scale": {"color": "independent"}}}
+    return {**whole, "vconcat": lines, "spacing": spacing, "resolve": _RESOLVE}
 
 
 def compose_data(parts: Mapping[str, Mapping[str, pd.DataFrame]]) -> dict[str, pd.DataFrame]:

@@ -46,6 +46,11 @@ class Style:
     categorical: tuple[str, ...]  # colour-blind safe, for at most six series
     font: str = FONT
 
+    @property
+    def signed(self) -> Ramp:
+        """−1 to 1, in the colours of scores."""
+        return Ramp(-1, 1, self.scores.colours)
+
     def px(self, length: float) -> int:
         """A length that grows with the type, given as at the normal size: the height of a chart."""
         return round(length * self.scale)

@@ -139,6 +139,21 @@ def order_trials(
     )
 
 
+def put_back(matrix: Tensor, order: Sequence[int]) -> Tensor:
+    """What was computed for the words in another order, sorted as the words stood at first.
+
+    Without a mask and positions, the weights of the permuted words put back are those of the words as written.
+
+    Shapes: matrix (…, seq_len, seq_len), of places that look at places; order[i] is the word that stood in place i.
+    Raises: ValueError if order does not hold each place of the matrix once.
+    """
+    seq_len = matrix.shape[-1]
+    if sorted(order) != list(range(seq_len)):
+        raise ValueError(f"order ({list(order)}) must hold each place from 0 to {seq_len - 1} once")
+    place = torch.tensor(order).argsort()  # (seq_len,), of each word
+    return matrix[..., place, :][..., place]  # (…, seq_len, seq_len)
+
+
 def shuffled_but_last(seq_len: int, generator: torch.Generator) -> tuple[int, ...]:
     """A random order that leaves the last place alone.
 

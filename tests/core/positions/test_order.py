@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from core.masks import causal_mask
-from core.model_embeddings import embed, encoder_layers
+from core.model_embeddings import cosines, embed, encoder_layers
 from core.model_heads import encoder_inputs
 from core.models import TranslationModel, load
 from core.positions.order import (
@@ -15,6 +15,7 @@ from core.positions.order import (
     Setting,
     layer_of,
     order_trials,
+    put_back,
     random_layers,
     read,
     reversed_but_last,
@@ -96,6 +97,26 @@ def test_orders_leave_the_last_place_alone() -> None:
     assert shuffled != tuple(range(11))
 
 
+def test_what_was_moved_is_put_back() -> None:
+    order = (2, 0, 1)  # the word that stood in place 2 now stands in place 0
+    moved = torch.tensor([[22, 20, 21], [2, 0, 1], [12, 10, 11]])  # ten times who looks, and who is looked at
+    assert put_back(moved, order).tolist() == [[0, 1, 2], [10, 11, 12], [20, 21, 22]]
+
+
+def test_without_positions_the_same_words_are_looked_at() -> None:
+    no_mask, *_ = order_trials(words(), words(), shuffled_but_last(SEQ, generator()), layers(2))
+    assert no_mask.setting is Setting.NO_MASK
+    for before, after in zip(no_mask.original.weights, no_mask.permuted.weights, strict=True):
+        torch.testing.assert_close(put_back(after, no_mask.order), before, atol=1e-12, rtol=0)
+
+
+def test_how_alike_vectors_are() -> None:
+    vectors = torch.tensor([[2.0, 0.0], [3.0, 3.0], [0.0, -5.0]], dtype=torch.float64)
+    half = 0.5**0.5
+    expected = torch.tensor([[1, half, 0], [half, 1, -half], [0, -half, 1]], dtype=torch.float64)
+    torch.testing.assert_close(cosines(vectors), expected, atol=1e-15, rtol=0)
+
+
 def test_the_model_starts_from_words_and_positions(model: TranslationModel) -> None:
     sentence = embed(model, SENTENCE, most_tokens=20)
     read_by_model = encoder_inputs(model, SENTENCE, most_tokens=20)
@@ -129,6 +150,7 @@ def test_layers_of_the_model_give_its_weights(model: TranslationModel) -> None:
         (lambda: order_trials(words(), words(), [0, 0, 2, 3, 4, 5, 6], layers(2)), r"order .* once"),
         (lambda: order_trials(words()[:0], words()[:0], [], layers(2)), r"order \(\[\]\) must"),
         (lambda: order_trials(words(), words(), range(SEQ), layers(1)), r"layers \(1\) must be at least 2"),
+        (lambda: put_back(torch.ones(3, 3), [0, 1, 1]), r"order \(\[0, 1, 1\]\) must hold each place from 0 to 2 once"),
         (lambda: reversed_but_last(0), r"seq_len \(0\) must be at least 1"),
         (lambda: shuffled_but_last(0, generator()), r"seq_len \(0\) must be at least 1"),
         (lambda: random_layers(1, num_heads=1, d_model=0, head_dim=1, generator=generator()), r"d_model \(0\)"),
