@@ -165,6 +165,7 @@ def attention_bars(
     title: str | None = None,
     width: int | None = None,
     outer_width: int | None = None,
+    under: Sequence[str] = (),
     height: int = 150,
     expected_width: int = 560,
     clickable: bool = False,
@@ -174,13 +175,14 @@ def attention_bars(
     Datasets: "bars" (k: int16; weight, before: float32; attend, nonce: int8) and "uniform" (weight: float32; at most
     one row: a dashed line, what equal shares would give), from :func:`attention_bars_data`.
     Selection: "key", with fields k and nonce. Without a width it fills its container; see ``heatmap``.
+    under: labels of the rows of a heatmap that stands above it in a figure: both grids then begin at the same place.
     Raises: ValueError if there are no keys.
     """
     if not keys:
         raise ValueError("keys must hold at least one token")
     words = words or AttentionWords()
     if outer_width:
-        width = outer_width - tokens.beside_axis(["0.5"], style.font_size)
+        width = outer_width - tokens.beside_axis(["0.5", *under], style.font_size)
     bands = max(len(keys), 5)
     column = (width or expected_width) / bands
     labels = tokens.labels_across(keys, column, style.font_size)

@@ -33,13 +33,14 @@ def visible_contexts(
     words: ContextWords | None = None,
     title: str | None = None,
     width: int | None = None,
+    outer_width: int | None = None,
     height: int = 220,
     expected_width: int = 460,
 ) -> alt.LayerChart:
     """How many of `most` keys each query may look at; the bar of one query is drawn in the accent.
 
     Datasets: "contexts" (q, count: int16; marked: int8) and "mean" (count: float32; one row), from
-    :func:`visible_contexts_data`. Without ``width`` it fills its container.
+    :func:`visible_contexts_data`. ``outer_width`` is that with the axis; without a width it fills its container.
     Raises: ValueError if there are no queries, or most is below 1.
     """
     if not queries:
@@ -47,6 +48,8 @@ def visible_contexts(
     if most < 1:
         raise ValueError(f"most ({most}) must be at least 1")
     words = words or ContextWords()
+    if outer_width:
+        width = outer_width - tokens.beside_axis([str(most)], style.font_size)
     bands = max(len(queries), 5)
     labels = tokens.labels_across(queries, (width or expected_width) / bands, style.font_size)
     axis = alt.Axis(

@@ -79,7 +79,7 @@ def heatmap(
     Raises: ValueError if there are no tokens, or more than LIMIT, on a side.
     """
     if outer_width:
-        width = outer_width - _beside(style, queries)
+        width = _fitting(style, keys, outer_width - _beside(style, queries))
     grid = _grid(style, queries, keys, words, width, height, expected_width, clickable)
     panel = Panel(title or "", kind, None if kind == "mask" else "value", "attend", grid.words.value)
     return themed(_panel(grid, panel).properties(params=grid.params(1)), style)
@@ -109,7 +109,8 @@ def panels(
         raise ValueError("shown must hold at least one panel")
     spacing = 26 * style.scale
     if outer_width:
-        width = int((outer_width - _beside(style, queries) - spacing * (len(shown) - 1)) / len(shown))
+        room = outer_width - _beside(style, queries) - spacing * (len(shown) - 1)
+        width = _fitting(style, keys, room / len(shown))
     grid = _grid(style, queries, keys, words, width, height, width, clickable)
     row = alt.HConcatChart(
         hconcat=[_panel(grid, panel, index) for index, panel in enumerate(shown)],
@@ -173,6 +174,17 @@ def panels_data(
 def _beside(style: Style, queries: Sequence[str]) -> int:
     """Pixels that the labels of the rows need."""
     return tokens.beside_axis(queries or [""], style.font_size)
+
+
+def _fitting(style: Style, keys: Sequence[str], room: float) -> int:
+    """The widest grid for which there is room, together with what its slanted labels reach beyond it."""
+    bands, room = max(len(keys), _FEWEST_BANDS), room - 3 * style.scale  # the ring is a little wider than the grid
+    widest, narrowest = int(room), max(int(room) // 3, 1)
+    for width in range(widest, narrowest, -2):
+        labels = tokens.labels_across(keys or [""], width / bands, style.font_size)
+        if width + tokens.beyond_axis(keys, width / bands, labels, bands) <= room:
+            return width
+    return narrowest
 
 
 def _default_height(rows: int) -> int:
@@ -317,6 +329,8 @@ def _numbers(cells: alt.Chart, style: Style, panel: Panel) -> alt.Chart:
     value = f"datum.{panel.values}"
     ink = _ramp(style, panel.kind).ink(value, style.dark_ink, style.light_ink)
     number = _number(value, _SHORT[panel.kind])
+    if panel.kind == "scores":  # "−12.3" is too wide for a cell
+        number = f"abs({value}) < 9.95 ? {number} : {_number(value, '.0f')}"
     chart: alt.Chart = cells.mark_text(
         text=alt.expr(f"datum.{panel.mask} == 0 ? '' : {number}" if panel.mask else number),
         fill=alt.expr(f"isValid({value}) ? ({ink}) : '{style.text}'"),

@@ -81,6 +81,21 @@ def beside_axis(texts: Sequence[str], font_size: float) -> int:
     return round(min(longest, LIMIT * font_size) + 1.9 * font_size + 5)
 
 
+def beyond_axis(texts: Sequence[str], column: float, labels: Labels, bands: int) -> float:
+    """About how many pixels labels of columns reach beyond the right end of their axis, which has ``bands`` columns.
+
+    Only slanted ones do: the others stand within their columns.
+    """
+    if labels.angle in (0, -90):
+        return 0.0
+    across = math.cos(math.radians(labels.angle))
+    ends = (
+        (place + 0.5) * column + across * min(text_width(text, labels.size), labels.limit) + 0.45 * labels.size
+        for place, text in enumerate(texts)
+    )
+    return max(0.0, max(ends, default=0.0) - bands * column)
+
+
 def labels_across(texts: Sequence[str], column: float, font_size: float) -> Labels:
     """Labels of columns that are ``column`` pixels wide: level if all fit, else slanted, else upright."""
     longest = max(text_width(text, font_size) for text in texts)

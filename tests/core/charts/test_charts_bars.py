@@ -16,6 +16,7 @@ from core.charts import (
     attention_bars_data,
     candidates,
     candidates_data,
+    heatmap,
     style,
     to_svg,
 )
@@ -155,3 +156,12 @@ def test_attention_arguments_must_fit() -> None:
         attention_bars_data([0.5, 0.5], attend_mask=[True] * 3)
     with pytest.raises(ValueError, match=r"weights \(1, 2\)"):
         attention_bars_data([[0.5, 0.5]])
+
+
+def test_bars_under_a_heatmap_begin_where_its_grid_does() -> None:
+    alone, under = (
+        attention_bars(LIGHT, ["a"], outer_width=400, under=u).to_dict()["width"] for u in ((), ["long label"])
+    )
+    assert under < alone < 400
+    heat = heatmap(LIGHT, ["long label"], ["a"], outer_width=400).to_dict()["width"]
+    assert abs(under - heat) <= 4  # but for the ring around a row

@@ -67,3 +67,8 @@ def test_limits_are_told() -> None:
         visible_contexts_data([])
     with pytest.raises(ValueError, match=r"marked \(3\) must lie between 0 and 2"):
         visible_contexts_data([1, 2, 3], marked=3)
+
+
+def test_an_outer_width_leaves_room_for_the_axis() -> None:
+    narrow, wide = (visible_contexts(LIGHT, ["a"], most=most, outer_width=400).to_dict()["width"] for most in (1000, 5))
+    assert 300 < narrow < wide < 400

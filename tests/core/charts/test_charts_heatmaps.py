@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -221,3 +222,21 @@ def test_heights_grow_with_the_type() -> None:
     assert (normal.to_dict()["height"], projector.to_dict()["height"]) == (100, 135)
     assert heatmap(LIGHT, ["q"] * 3, ["k"]).to_dict()["height"] == 84
     assert heatmap(LIGHT, ["q"] * 64, ["k"]).to_dict()["height"] == 576
+
+
+@pytest.mark.parametrize(
+    "texts", [["The", "cat", "<pad>", "<pad>", "<pad>"] * 2, ["incomprehensible"] * 9, list("abc")]
+)
+def test_panels_fit_into_their_outer_width_with_all_labels(texts: list[str]) -> None:
+    matrix = np.ones((len(texts), len(texts)))
+    frames = panels_data({"scores": matrix, "weights": matrix}, masks={"mask": matrix})
+    for shown in (THREE, THREE[:1]):
+        svg = to_svg(panels(LIGHT, texts, texts, shown, outer_width=900, height=200).to_dict(), frames, LIGHT)
+        (width,) = re.findall(r'<svg[^>]* width="(\d+)', svg)
+        assert 700 < int(width) - 2 * 12 <= 900  # an exported file has a margin of 12 pixels
+
+
+def test_large_scores_are_written_so_that_they_fit() -> None:
+    frames = heatmap_data(np.array([[-9.94, -9.96, 12.3]]))
+    svg = to_svg(heatmap(LIGHT, ["q"], list("abc"), kind="scores").to_dict(), frames, LIGHT)
+    assert all(f">{number}<" in svg for number in ("−9.9", "−10", "12"))
