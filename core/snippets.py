@@ -14,6 +14,7 @@ REVISION = {revision!r}
 TEXT = {text!r}
 SAID = {said!r}  # the tokens of the translation
 STEP = {step}  # which of them is looked at, counted from 0
+LAYER, HEAD = {layer}, {head}  # counted from 0; None: the mean over all
 
 tokenizer = PreTrainedTokenizerFast.from_pretrained(FOLDER, revision=REVISION)
 network = AutoModelForSeq2SeqLM.from_pretrained(
@@ -29,6 +30,10 @@ log_probabilities = out.logits[0].log_softmax(dim=-1)  # (steps, vocab_size)
 of_the_sentence = log_probabilities[range(len(SAID)), SAID]
 score = float(of_the_sentence.sum()) / len(SAID) ** {length_penalty}
 cross_attention = torch.stack(out.cross_attentions)[:, 0]  # (num_layers, num_heads, steps, seq_source)
+if LAYER is not None:
+    cross_attention = cross_attention[LAYER : LAYER + 1]
+if HEAD is not None:
+    cross_attention = cross_attention[:, HEAD : HEAD + 1]
 
 print(tokenizer.decode(SAID, skip_special_tokens=True), f"score {{score:.4f}}")
 for token in log_probabilities[STEP].topk(10).indices.tolist():
@@ -52,12 +57,21 @@ print(f"BLEU {{bleu:.1f}}, chrF {{chrf:.1f}}")
 
 
 def translation(
-    *, folder: str, revision: str | None, text: str, said: Sequence[int], step: int, length_penalty: float
+    *,
+    folder: str,
+    revision: str | None,
+    text: str,
+    said: Sequence[int],
+    step: int,
+    layer: int | None,
+    head: int | None,
+    length_penalty: float,
 ) -> str:
     """The translation page: probabilities, score and cross-attention of a sentence, by teacher forcing.
 
     folder: where the model lies: a repository of the hub with its revision, or a folder without one.
     text: the source. said: the translation's token ids. step: which of them is looked at.
+    layer, head: whose attention, counted from 0; None: the mean over all.
     """
     return TRANSLATION.format(
         folder=folder,
@@ -65,6 +79,8 @@ def translation(
         text=text,
         said=list(said),
         step=step,
+        layer=layer,
+        head=head,
         length_penalty=length_penalty,
     )
 

@@ -69,7 +69,15 @@ def _text(panel: Panel, model: TranslationModel | None) -> tuple[str, bool]:
     """The sentence as the model reads it: behind its task's prefix, and not longer than there is room; was it cut?"""
     forget = partial(panel.put, {"forced": ""})
     spoken = "en" if model is not None and model.tasks else "fr"
-    sentence = panel.text("sentence", _("Sentence"), default=SENTENCE, max_chars=1000, spoken=spoken, on_change=forget)
+    sentence = panel.text(
+        "sentence",
+        _("Sentence"),
+        default=SENTENCE,
+        max_chars=1000,
+        spoken=spoken,
+        help=_("It is read in pieces: “+ing” goes on with the word before it, “␣” is the beginning of a word alone."),
+        on_change=forget,
+    )
     if model is None or not sentence.strip():
         return "", False
     tasks = {task.name: task.prefix for task in model.tasks}
@@ -110,7 +118,7 @@ def _penalty(panel: Panel) -> float:
 
 def _presets() -> dict[str, dict[str, object]]:
     return {
-        _("A word it is unsure of"): {"sentence": "Il fait très beau aujourd'hui.", "step": 3},
+        _("A word it is unsure of"): {"sentence": "Il fait chaud.", "step": 3},
         _("A tree of beams"): {"sentence": "Où est-ce que tu habites ?", "method": "beam", "view": "beams"},
         _("Word order"): {"sentence": "J'ai vu un chat noir dans le jardin.", "step": 5},
     }

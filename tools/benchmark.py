@@ -5,27 +5,31 @@
     python tools/benchmark.py --load --json out.json
 
 Machines differ and are noisy: what counts is a ratio of medians within one run. A page and its floor take turns, key
-press by key press. The floor (floor_page.py) is an otherwise empty Streamlit page with one slider and one chart of the
-same kind, with as many marks as all charts of the page together.
+press by key press. The floor (floor_page.py) is an otherwise empty Streamlit page with one slider and the chart of the
+page, as the page sent it before and after a move of its slider; of several charts, the largest.
 """
 
 import argparse
 import asyncio
+import base64
 import csv
 import json
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser, Locator, Page, WebSocket
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tools.browser import CHART, DESKTOP, PATIENCE, ROOT, SLIDER, Server, chromium, page_paths, settle
+from tools.browser import DESKTOP, PATIENCE, ROOT, SLIDER, Server, chromium, page_paths, settle
+from tools.floor_page import CHARTS
 from tools.users import Visit, visit
 
 FLOOR = Path(__file__).parent / "floor_page.py"
@@ -33,8 +37,6 @@ PROBE = Path(__file__).parent / "probe.js"
 PAIRS = ROOT / "core" / "assets" / "pairs-fr-en.tsv"
 
 SLIDERS = {"/masks": "masks_query"}  # path → key of the slider to move, where it is not the first one of the sidebar
-FLOOR_KINDS = {"bar": "bar", "line": "line", "area": "area", "symbol": "point"}  # others are drawn as rectangles
-
 WARM_UP = 5  # key presses
 DRAG_SECONDS = 2.0
 MOVES_A_SECOND = 60
@@ -80,12 +82,41 @@ class Results:
 # ------------------------------------------------------------------------------------------------------ in the browser
 
 
-def open_page(browser: Browser, url: str) -> Page:
+class Charts:
+    """The charts that the server sends to a page, as they come."""
+
+    def __init__(self, page: Page) -> None:
+        self._known: dict[str, ForwardMsg] = {}  # a long message is sent once, and then named by its hash
+        self._last: dict[str, Any] = {}
+        page.on("websocket", self._listen)
+
+    def _listen(self, socket: WebSocket) -> None:
+        socket.on("framereceived", self._read)
+
+    def _read(self, frame: str | bytes) -> None:
+        if isinstance(frame, str):
+            return
+        message = ForwardMsg.FromString(frame)
+        if message.WhichOneof("type") == "ref_hash":
+            message = self._known[message.ref_hash]
+        elif message.hash:
+            self._known[message.hash] = message
+        element = message.delta.new_element
+        if element.WhichOneof("type") == "vega_lite_chart":
+            self._last[element.vega_lite_chart.id or str(message.metadata.delta_path)] = element.vega_lite_chart
+
+    def largest(self) -> Any:
+        """The chart with the most data, as it was sent last."""
+        return max(self._last.values(), key=lambda chart: sum(len(one.data.data) for one in chart.datasets))
+
+
+def open_page(browser: Browser, url: str) -> tuple[Page, Charts]:
     page = browser.new_page(viewport={"width": DESKTOP[0], "height": DESKTOP[1]})
+    charts = Charts(page)
     page.add_init_script(path=PROBE)
     page.goto(url)
     settle(page)
-    return page
+    return page, charts
 
 
 def measure_first_view(browser: Browser, path: str) -> FirstView:
@@ -141,12 +172,17 @@ def drag(page: Page, thumb: Locator) -> float:
     return float(seen / took)
 
 
-def floor_query(marks: dict[str, int], renderer: str) -> str:
-    """Ask the floor page for a chart with as many marks, of the kind that is most frequent."""
-    texts = marks.get("text", 0)
-    others = {kind: count for kind, count in marks.items() if kind != "text"}
-    kind = max(others, key=others.__getitem__, default="rect")
-    return f"/?kind={FLOOR_KINDS.get(kind, 'rect')}&marks={sum(others.values())}&texts={texts}&renderer={renderer}"
+def keep_chart(folder: Path, page: Page, thumb: Locator, charts: Charts) -> str:
+    """Put the page's chart, before and after a move of the slider, where the floor finds it; its address there."""
+    states = []
+    for _ in range(2):
+        press(page, thumb)
+        chart = charts.largest()
+        states.append({one.name: base64.b64encode(one.data.data).decode() for one in chart.datasets})
+    name = f"chart{len(list(folder.iterdir()))}"
+    kept = {"spec": json.loads(chart.spec), "states": states}
+    (folder / f"{name}.json").write_text(json.dumps(kept), encoding="utf-8")
+    return f"/?chart={name}"
 
 
 def warm_up(page: Page, server: Server, thumb: Locator) -> bool:
@@ -156,9 +192,11 @@ def warm_up(page: Page, server: Server, thumb: Locator) -> bool:
     return any(answer is not None for answer in answers)
 
 
-def measure_page(browser: Browser, app: Server, floor: Server, path: str, presses: int) -> PageResult | None:
+def measure_page(
+    browser: Browser, app: Server, floor: Server, folder: Path, path: str, presses: int
+) -> PageResult | None:
     """None if the page has no slider."""
-    page = open_page(browser, app.url + path)
+    page, charts = open_page(browser, app.url + path)
     thumb = find_slider(page, path)
     if thumb is None:
         page.context.close()
@@ -166,8 +204,7 @@ def measure_page(browser: Browser, app: Server, floor: Server, path: str, presse
     answers = warm_up(page, app, thumb)
     result = PageResult(path, thumb.get_attribute("aria-label") or "", page.evaluate("probe.marks()"))
     if answers:
-        renderer = "canvas" if page.locator(f"{CHART} canvas").count() else "svg"
-        empty = open_page(browser, floor.url + floor_query(result.marks, renderer))
+        empty, _ = open_page(browser, floor.url + keep_chart(folder, page, thumb, charts))
         empty_thumb = empty.locator(f"{SLIDER} input")
         warm_up(empty, floor, empty_thumb)
         for _ in range(presses):
@@ -182,7 +219,7 @@ def measure_page(browser: Browser, app: Server, floor: Server, path: str, presse
 
 def measure_default_garbage(browser: Browser, floor: Server, presses: int) -> list[float]:
     """The floor as it would be had its server not frozen its garbage; the server stays so."""
-    page = open_page(browser, f"{floor.url}/?garbage=default")
+    page, _ = open_page(browser, f"{floor.url}/?chart=chart0&garbage=default")
     thumb = page.locator(f"{SLIDER} input")
     warm_up(page, floor, thumb)
     times = [press(page, thumb) for _ in range(presses)]
@@ -291,13 +328,18 @@ def main() -> None:
     results = Results()
     with chromium(options.chromium) as browser:
         results.first_views = [measure_first_view(browser, path) for path in paths]
-        with Server() as app, Server(FLOOR) as floor:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            Server() as app,
+            Server(FLOOR, {CHARTS: folder}) as floor,
+        ):
             for path in paths:
-                measured = measure_page(browser, app, floor, path, options.presses)
+                measured = measure_page(browser, app, floor, Path(folder), path, options.presses)
                 if measured is not None:
                     results.pages.append(measured)
             results.memory_mb = app.memory()
-            results.default_garbage_ms = measure_default_garbage(browser, floor, options.presses)
+            if results.pages:
+                results.default_garbage_ms = measure_default_garbage(browser, floor, options.presses)
     if options.load:
         with Server() as app:
             results.users = asyncio.run(visit(app.url, paths[-1]))

@@ -28,6 +28,8 @@ class CandidateLike(Protocol):
     def probability(self) -> float: ...
     @property
     def log_probability(self) -> float: ...
+    @property
+    def drawn(self) -> float | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class CandidateWords:
     token_id: str = "id"
     probability: str = "probability"
     log_probability: str = "log-probability"
+    drawn: str = "probability of being drawn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ def candidates(
     style: Style,
     *,
     count: int = 10,
+    sampled: bool = False,
     words: CandidateWords | None = None,
     title: str | None = None,
     width: int | None = None,
@@ -66,7 +70,8 @@ def candidates(
     """The ``count`` most probable next tokens, the most probable on top, the chosen one marked by "▸" and an accent.
 
     The tokens are part of the data, so the chart is the same for every step.
-    Dataset: "candidates" (row, rank: int16; token: str; token_id: int32; probability, log_probability: float32;
+    sampled: the bars are probabilities of being drawn, and dashed outlines those that the network gives.
+    Dataset: "candidates" (row, rank: int16; token: str; token_id: int32; probability, log_probability, drawn: float32;
     chosen, nonce: int8), from :func:`candidates_data`. Selection: "candidate", with fields rank and nonce.
     Without a width it fills its container; its labels stand inside, so that ``outer_width`` is the same as ``width``.
     Raises: ValueError if count is less than 1.
@@ -78,15 +83,16 @@ def candidates(
     room = width - end if width else alt.expr(f"width - {end}")
     row = alt.Y("row:O", scale=alt.Scale(domain=list(range(count)), paddingInner=0.28, paddingOuter=0.1), axis=None)
     share = alt.Scale(domain=[0, 1], range=[gutter, room], clamp=True)
-    x = alt.X(
-        "probability:Q", scale=share, axis=alt.Axis(title=words.axis, values=[0, 0.5, 1], format=".1f", grid=True)
-    )
+    shown = "drawn" if sampled else "probability"
+    x = alt.X(f"{shown}:Q", scale=share, axis=alt.Axis(title=words.axis, values=[0, 0.5, 1], format=".1f", grid=True))
     tooltip = {
         words.token: "datum.token",
         words.token_id: "datum.token_id",
         words.probability: "format(datum.probability, '.4f')",
         words.log_probability: "format(datum.log_probability, '.3f')",
     }
+    if sampled:
+        tooltip[words.drawn] = "format(datum.drawn, '.4f')"
     hover = alt.expr(tokens.record(tooltip))
     cursor = hand(clickable)
     data = alt.Chart(alt.NamedData("candidates"))
@@ -107,7 +113,7 @@ def candidates(
     number = data.mark_text(
         align="left",
         dx=6,
-        text=alt.expr("datum.probability < 0.0005 ? '<0.001' : format(datum.probability, '.3f')"),
+        text=alt.expr(f"datum.{shown} < 0.0005 ? '<0.001' : format(datum.{shown}, '.3f')"),
         fill=style.muted,
         fontSize=style.small_size * 1.1,
     )
@@ -117,6 +123,9 @@ def candidates(
         token.encode(y=row, x=alt.value(gutter - 8)),
         number.encode(y=row, x=x),
     ]
+    if sampled:
+        outline = data.mark_bar(filled=False, stroke=style.muted, strokeDash=[4, 3], strokeWidth=1.5 * style.scale)
+        layers.append(outline.encode(y=row, x=alt.X("probability:Q"), x2=alt.datum(0)))
     return themed(
         alt.LayerChart(
             layer=layers,
@@ -149,6 +158,7 @@ def candidates_data(
             "token_id": np.array([line.token_id for line in lines], np.int32),
             "probability": np.array([line.probability for line in lines], np.float32),
             "log_probability": np.array([line.log_probability for line in lines], np.float32),
+            "drawn": np.array([line.probability if line.drawn is None else line.drawn for line in lines], np.float32),
             "chosen": np.array([rank == chosen for rank in ranks], np.int8),
             "nonce": np.full(len(lines), nonce % 100, np.int8),
         }

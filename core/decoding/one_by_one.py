@@ -18,6 +18,7 @@ class Move:
     token_id: int
     forced: bool
     log_probability: float  # what it adds to the sentence's
+    allowed: Tensor | None = None  # log-probabilities that the choice was made from, (vocab_size,)
 
 
 def decode_one_by_one(
@@ -38,7 +39,7 @@ def decode_one_by_one(
         allowed = prediction.allowed(decoder.rules, last=len(moves) + 1 == max_new_tokens, forced=forced)[0]
         chosen = choose(allowed)  # drawn even where a token is forced: what follows is then drawn as it would have been
         token_id = chosen if forced is None else forced
-        moves.append(Move(prediction, 0, token_id, forced is not None, allowed[token_id].item()))
+        moves.append(Move(prediction, 0, token_id, forced is not None, allowed[token_id].item(), allowed))
         if token_id in decoder.rules.end_ids:
             break
     return moves

@@ -10,6 +10,7 @@ from transformers import PreTrainedTokenizerFast
 from core.decoding.beam import Node
 from core.decoding.decoder import Decoder, Rules
 from core.decoding.one_by_one import Move
+from core.decoding.sampling import Sampling, warp
 from core.decoding.trace import Candidate, DecodingTrace, Hypothesis, Step
 
 NUM_CANDIDATES = 20  # how many are kept of every step
@@ -22,8 +23,13 @@ def record(
     score: float,
     search: Sequence[Sequence[Node]] = (),
     winner: Node | None = None,
+    *,
+    sampling: Sampling | None = None,
 ) -> DecodingTrace:
-    """Make the trace of a sentence, given its tokens (moves) and, of a beam search, all that it considered."""
+    """Make the trace of a sentence, given its tokens (moves) and, of a beam search, all that it considered.
+
+    sampling: how the tokens were drawn, if they were.
+    """
     numbers = {node: number for number, node in enumerate(chain.from_iterable(search))}
     hypotheses = tuple(tuple(hypothesis(tokenizer, node, numbers) for node in nodes) for nodes in search)
     token_ids = [move.token_id for move in moves]
@@ -38,7 +44,7 @@ def record(
         start_id=decoder.rules.start_id,
         start_token=names(tokenizer, [decoder.rules.start_id])[0],
         encoder_attention=decoder.encoder_attention,
-        steps=tuple(step(tokenizer, m, hypotheses[i] if hypotheses else ()) for i, m in enumerate(moves)),
+        steps=tuple(step(tokenizer, m, hypotheses[i] if hypotheses else (), sampling) for i, m in enumerate(moves)),
         search=hypotheses,
         winner=tuple(numbers[node] for node in winner.line()) if winner is not None else (),
     )
@@ -63,13 +69,20 @@ def record_nothing(tokenizer: PreTrainedTokenizerFast, rules: Rules) -> Decoding
     )
 
 
-def step(tokenizer: PreTrainedTokenizerFast, move: Move, beams: tuple[Hypothesis, ...]) -> Step:
+def step(
+    tokenizer: PreTrainedTokenizerFast, move: Move, beams: tuple[Hypothesis, ...], sampling: Sampling | None
+) -> Step:
     prediction = move.prediction
+    drawn = None if sampling is None or move.allowed is None else warp(move.allowed, sampling)  # (vocab_size,)
+
+    def candidate(token_id: int, token: str) -> Candidate:
+        share = None if drawn is None else drawn[token_id].item()
+        return Candidate(token_id, token, log_probs[token_id].item(), share)
+
     log_probs = prediction.log_probs[move.row]  # (vocab_size,)
-    best = log_probs.topk(min(NUM_CANDIDATES, len(log_probs)))
-    best_ids = best.indices.tolist()
-    candidates = tuple(map(Candidate, best_ids, names(tokenizer, best_ids), best.values.tolist()))
-    chosen = Candidate(move.token_id, names(tokenizer, [move.token_id])[0], log_probs[move.token_id].item())
+    best_ids = log_probs.topk(min(NUM_CANDIDATES, len(log_probs))).indices.tolist()
+    candidates = tuple(map(candidate, best_ids, names(tokenizer, best_ids)))
+    chosen = candidate(move.token_id, names(tokenizer, [move.token_id])[0])
     return Step(
         decoder_input=prediction.decoder_inputs[move.row],
         candidates=candidates if chosen in candidates else (*candidates, chosen),

@@ -16,6 +16,7 @@ class Candidate:
     token_id: int
     token: str
     log_probability: float
+    drawn: float | None = None  # probability of being drawn, after the sampling's changes; None where nothing is drawn
 
     @property
     def probability(self) -> float:

@@ -81,7 +81,7 @@ def translate(
     if sampling is not None and generator is not None:
         choose = partial(draw, sampling=sampling, generator=generator)
     moves = decode_one_by_one(decoder, choose, max_new_tokens=max_new_tokens, prefix=prefix)
-    return record(model.tokenizer, decoder, moves, score_of(moves, length_penalty))
+    return record(model.tokenizer, decoder, moves, score_of(moves, length_penalty), sampling=sampling)
 
 
 @torch.inference_mode()

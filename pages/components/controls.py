@@ -236,6 +236,12 @@ class Panel:
         self._rows += 1
         return st.container(horizontal=True, gap="small", key=f"panel_beside_{self._rows}")
 
+    def forget(self, name: str) -> None:
+        """Give a value without a widget back to its default, also in the address."""
+        key = self._key(name)
+        st.session_state[key] = self._values[name] = self._defaults[name]
+        address.write(key, self._defaults[name], self._defaults[name])
+
     def put(self, values: Mapping[str, Any]) -> None:
         """Set controls of this page; for callbacks, which run before the controls are drawn."""
         for name, value in values.items():

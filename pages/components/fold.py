@@ -6,6 +6,7 @@ Each part is computed when it is opened, not on every rerun.
 import functools
 import inspect
 import io
+import json
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -106,7 +107,7 @@ def _downloads(page: str, plots: Sequence[Plot], snippets: Mapping[str, Snippet]
             for ending, mime, data in (
                 ("svg", "image/svg+xml", functools.partial(to_svg, plot.spec, plot.frames, plot.style)),
                 ("png", "image/png", functools.partial(to_png, plot.spec, plot.frames, plot.style)),
-                _csv(plot.frames),
+                _csv(plot.spec, plot.frames),
             ):
                 st.download_button(
                     ending.upper(),
@@ -128,17 +129,28 @@ def _downloads(page: str, plots: Sequence[Plot], snippets: Mapping[str, Snippet]
             )
 
 
-def _csv(frames: Mapping[str, pd.DataFrame]) -> tuple[str, str, Callable[[], str | bytes]]:
+def _csv(spec: Mapping[str, Any], frames: Mapping[str, pd.DataFrame]) -> tuple[str, str, Callable[[], str | bytes]]:
     """What the chart was drawn from: one table, or an archive of several; without what only the clicks need."""
+    labels = {param["name"]: json.loads(param["expr"]) for param in spec.get("params", ()) if "expr" in param}
     tables = {
-        name: frame.drop(columns="nonce", errors="ignore")
+        name: _named(name, frame.drop(columns="nonce", errors="ignore"), labels)
         for name, frame in frames.items()
-        if name != "mark" and len(frame)
+        if not name.endswith("mark") and len(frame)
     }
     if len(tables) == 1:
         (table,) = tables.values()
         return "csv", "text/csv", lambda: table.to_csv(index=False)
     return "zip", "application/zip", functools.partial(_packed, tables)
+
+
+def _named(name: str, table: pd.DataFrame, labels: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """The table with the tokens that its numbers of queries and keys stand for."""
+    part = name.rpartition("_")[0]
+    for column, table_name, title in (("k", "key_tokens", "key"), ("q", "query_tokens", "query")):
+        texts = labels.get(f"{part}_{table_name}" if part else table_name)
+        if texts and column in table:
+            table.insert(0, title, [texts[number] for number in table[column]])
+    return table
 
 
 def _packed(tables: Mapping[str, pd.DataFrame]) -> bytes:

@@ -81,6 +81,8 @@ def draw(scene: Scene, plots: Sequence[Plot]) -> None:
             text=scene.text,
             said=scene.trace.token_ids,
             step=scene.shown.step,
+            layer=scene.shown.layer,
+            head=scene.shown.head,
             length_penalty=scene.method.length_penalty,
         ),
         reading=READING,

@@ -1,6 +1,7 @@
 """What the translation page shows: the model, the sentence, its translation, and which part of it is looked at."""
 
 import html
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -9,7 +10,8 @@ from core.charts.heatmaps import Words
 from core.decoding import DecodingTrace
 from core.models import TranslationModel
 from pages.components.controls import Panel
-from pages.components.i18n import _
+from pages.components.i18n import _, ngettext
+from pages.components.numbers import signed
 from pages.components.tokens import token_line
 from pages.components.translator import Method
 
@@ -78,12 +80,35 @@ def _numbered(count: int) -> dict[str, str]:
 
 
 def source_line(scene: Scene) -> str:
-    return token_line(_("The encoder reads"), scene.trace.source_tokens, scene.trace.source_ids)
+    """What the encoder reads, in HTML, and what became of the sentence on the way to it."""
+    line = token_line(_("The encoder reads"), scene.trace.source_tokens, scene.trace.source_ids)
+    return line + "".join(f'<p class="atlas-note">{html.escape(sentence)}</p>' for sentence in _about_the_source(scene))
+
+
+def _about_the_source(scene: Scene) -> Sequence[str]:
+    sentences = []
+    tokenizer = scene.model.tokenizer
+    unknown = scene.trace.source_ids.count(tokenizer.unk_token_id)
+    if unknown:
+        sentences.append(
+            ngettext(
+                "{count} token of the sentence is unknown to this model: it reads {mark} there, and can only guess.",
+                "{count} tokens of the sentence are unknown to this model: it reads {mark} there, and can only guess.",
+                unknown,
+            ).format(count=unknown, mark=tokenizer.unk_token)
+        )
+    if scene.was_cut:
+        sentences.append(
+            _("The sentence was cut after {count} tokens: there is room for no more.").format(
+                count=len(scene.trace.source_ids)
+            )
+        )
+    return sentences
 
 
 def result_line(scene: Scene) -> str:
     """The translation and its score, in HTML."""
-    score = _("score {score:.3f}").format(score=scene.trace.score)
+    score = _("score {score}").format(score=signed(scene.trace.score, 3))
     text = scene.trace.text if scene.trace.finished else f"{scene.trace.text} …"
     return (
         f'<div class="atlas-tokens"><b>{html.escape(_("Translation"))}</b>'

@@ -9,7 +9,8 @@ from torch import Tensor
 
 from core.attention_maps import describe, pick
 from core.charts import bars, heatmaps
-from pages.components.i18n import _, ngettext
+from pages.components.i18n import _
+from pages.components.numbers import percent
 from pages.components.plot import Part, Plot, clicks, figure, part, picked
 from pages.components.tokens import plain, plainly, token_line
 from pages.components.translation_scene import (
@@ -39,7 +40,7 @@ def view(scene: Scene) -> Sequence[Plot]:
     plot = figure(
         KEY,
         [[_candidates(scene), _looks(scene, cross[shown.step]), _alignment(scene, cross)]],
-        name=_("step by step"),
+        name=_("step {step}, {which}").format(step=shown.step + 1, which=shown.name),
         alt=_(
             "Bars: the most probable next tokens, the one that was taken is marked; bars: how this step shares its "
             "attention among the source tokens; heatmap: the same for every step, this one outlined."
@@ -62,7 +63,7 @@ def _clicked(scene: Scene) -> None:
 
 
 def _candidates(scene: Scene) -> Part:
-    step = scene.trace.steps[scene.shown.step]
+    step, sampled = scene.trace.steps[scene.shown.step], scene.method.sampling is not None
     return part(
         "next",
         bars.candidates,
@@ -74,12 +75,14 @@ def _candidates(scene: Scene) -> Part:
         ),
         share=0.31,
         count=CANDIDATES,
+        sampled=sampled,
         words=bars.CandidateWords(
-            axis=_("probability of being next"),
+            axis=_("drawn (dashed: the model's own)") if sampled else _("probability of being next"),
             token=_("token"),
             token_id=_("id"),
             probability=_("probability"),
             log_probability=_("log-probability"),
+            drawn=_("probability of being drawn"),
         ),
         title=_("What could come next: click to choose"),
     )
@@ -117,20 +120,20 @@ def _in_words(scene: Scene, weights: Tensor) -> Sequence[str]:
     step, row = trace.steps[shown.step], describe(weights)
     first, second = step.candidates[:2]
     sentences = [
-        _("Step {step} of {steps}: the model gives “{first}” {p:.0%} and “{second}” {q:.0%}.").format(
+        _("Step {step} of {steps}: the model gives “{first}” {p} and “{second}” {q}.").format(
             step=shown.step + 1,
             steps=len(trace.steps),
             first=plain(first.token),
-            p=first.probability,
+            p=percent(first.probability),
             second=plain(second.token),
-            q=second.probability,
+            q=percent(second.probability),
         ),
         _(
-            "It looks most at “{token}” ({weight:.0%}; {which}). The entropy of its attention is {bits:.2f} bits "
+            "It looks most at “{token}” ({weight}; {which}). The entropy of its attention is {bits:.2f} bits "
             "of at most {most:.2f}."
         ).format(
             token=plain(trace.source_tokens[row.strongest]),
-            weight=row.weight,
+            weight=percent(row.weight),
             which=shown.name,
             bits=row.entropy,
             most=row.most,
@@ -138,31 +141,10 @@ def _in_words(scene: Scene, weights: Tensor) -> Sequence[str]:
     ]
     if step.forced and shown.step == len(scene.forced) - 1:
         sentences.append(
-            _("You chose “{token}” here: the model held it for number {rank} of {size:,}.").format(
+            _("You chose “{token}” here: the model held it for number {rank:,} of {size:,}.").format(
                 token=plain(step.chosen.token), rank=step.rank, size=scene.model.facts.vocab_size
             )
         )
     elif step.forced:
         sentences.append(_("This step is kept as it was when you chose a later token."))
-    return [*sentences, *_about_the_source(scene)]
-
-
-def _about_the_source(scene: Scene) -> Sequence[str]:
-    sentences = []
-    tokenizer = scene.model.tokenizer
-    unknown = scene.trace.source_ids.count(tokenizer.unk_token_id)
-    if unknown:
-        sentences.append(
-            ngettext(
-                "{count} token of the sentence is unknown to this model: it reads {mark} there, and can only guess.",
-                "{count} tokens of the sentence are unknown to this model: it reads {mark} there, and can only guess.",
-                unknown,
-            ).format(count=unknown, mark=tokenizer.unk_token)
-        )
-    if scene.was_cut:
-        sentences.append(
-            _("The sentence was cut after {count} tokens: there is room for no more.").format(
-                count=len(scene.trace.source_ids)
-            )
-        )
     return sentences

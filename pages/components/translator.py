@@ -47,14 +47,19 @@ def trace(_model: TranslationModel, name: str, text: str, method: Method, forced
 
     Raises: ValueError if the model cannot say what is prescribed, or gives no numbers.
     """
+    return decode(_model, text, method, forced)
+
+
+def decode(model: TranslationModel, text: str, method: Method, forced: tuple[int, ...]) -> DecodingTrace:
+    """The same, computed anew: for a model that shares its name with another one. Raises: as `trace` does."""
     generator = torch.Generator().manual_seed(method.seed) if method.sampling else None
     return translate(
-        _model,
+        model,
         text,
         num_beams=method.num_beams,
         length_penalty=method.length_penalty,
         early_stopping=method.early_stopping,
-        max_new_tokens=min(LONGEST_TARGET, _model.facts.max_positions or LONGEST_TARGET),
+        max_new_tokens=min(LONGEST_TARGET, model.facts.max_positions or LONGEST_TARGET),
         forced_prefix=forced or None,
         sampling=method.sampling,
         generator=generator,
@@ -78,13 +83,15 @@ def prescribed(panel: Panel, model: TranslationModel | None) -> tuple[int, ...]:
     """The tokens that the user has put into the model's mouth; they are forgotten when the model changes."""
     kept = panel.hidden("forced", _("Prescribed tokens"), default="", pattern=r"|\d{1,6}(-\d{1,6}){0,59}")
     name = model.name if model else ""
-    before = st.session_state.setdefault("translator.model", name)
+    if st.session_state.setdefault("translator.model", name) != name:
+        kept = ""
+        panel.forget("forced")
     st.session_state["translator.model"] = name
     ids = tuple(int(number) for number in kept.split("-") if number)
     if not ids:
         return ()
     st.button(_("Let the model speak for itself"), on_click=partial(panel.put, {"forced": ""}), icon=":material/undo:")
-    if model is None or before != name or not all(_can_say(model, number) for number in ids):
+    if model is None or not all(_can_say(model, number) for number in ids):
         st.caption(_("This model cannot say the tokens that are prescribed: they are left out."))
         return ()
     return ids
@@ -110,7 +117,7 @@ def shorten(_model: TranslationModel, name: str, text: str) -> tuple[str, bool]:
     if len(places) <= room:
         return text, False
     cuts = (text[:end] for _start, end in reversed(places[: room - 1]))  # cut short, a text may split in another way
-    return next(cut for cut in cuts if len(_model.tokenizer(cut).input_ids) <= room), True
+    return next((cut for cut in cuts if len(_model.tokenizer(cut).input_ids) <= room), ""), True
 
 
 def choose(panel: Panel) -> TranslationModel | None:
@@ -155,7 +162,7 @@ def _loaded(name: str) -> TranslationModel | None:
         st.session_state["translator.seen"] = {*st.session_state.get("translator.seen", ()), name}
         return model
     except ModelError as error:
-        st.error(sentence(error.reason), icon=":material/error:")
+        st.error(sentence(error.reason, of_a_folder=name not in models.CATALOGUE), icon=":material/error:")
         return None
 
 
@@ -177,11 +184,21 @@ def _fetch(name: str) -> None:
     st.caption(_("Until this model is here, the bundled one is used."))
 
 
-def sentence(reason: ModelProblem) -> str:
-    """What went wrong and what to do, for whoever uses the page."""
+def sentence(reason: ModelProblem, *, of_a_folder: bool = False) -> str:
+    """What went wrong and what to do, for whoever uses the page.
+
+    A folder without a model is spoken of like one that does not exist: nobody is to learn what is on the server's disk.
+    """
+    if of_a_folder and reason is ModelProblem.MISSING:
+        reason = ModelProblem.UNKNOWN_NAME
+    if of_a_folder and reason is ModelProblem.DAMAGED:
+        return _("A file in this folder is damaged. Copy the model there again, or choose another folder.")
     sentences = {
-        ModelProblem.UNKNOWN_NAME: _("There is no such folder. Type its full path."),
-        ModelProblem.MISSING: _("A file of this model is missing. Install the app again, or choose another folder."),
+        ModelProblem.UNKNOWN_NAME: _(
+            "There is no folder of this name with a Marian or T5 model in it. Type its full path; it must hold "
+            "config.json, model.safetensors and tokenizer.json."
+        ),
+        ModelProblem.MISSING: _("A file of this model is missing. Install the app again, or fetch the model again."),
         ModelProblem.DAMAGED: _("A file of this model is damaged. Install the app again, or fetch the model again."),
         ModelProblem.WRONG_FILE: _("A file is not the one that belongs to this model. Fetch the model again."),
         ModelProblem.UNSUPPORTED: _(

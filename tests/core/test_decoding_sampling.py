@@ -1,13 +1,15 @@
 """The probabilities that are drawn from, against the logits processors of transformers."""
 
 import itertools
+from types import SimpleNamespace
 
 import pytest
 import torch
 from transformers import LogitsProcessorList, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
-from core.decoding import Sampling
+from core.decoding import Sampling, translate
 from core.decoding.sampling import draw, warp
+from tests.tiny import tiny_marian, tiny_tokenizer
 
 
 def scores(seed: int = 0, vocab_size: int = 101) -> torch.Tensor:
@@ -81,3 +83,21 @@ def test_draws_follow_the_probabilities() -> None:
 def test_bad_settings(arguments: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Sampling(**arguments)
+
+
+def test_a_trace_says_what_each_token_was_drawn_with() -> None:
+    model = SimpleNamespace(network=tiny_marian().eval(), tokenizer=tiny_tokenizer())
+    sampling = Sampling(temperature=0.7, top_k=5)
+    drawn = translate(model, "le chat dort", sampling=sampling, generator=torch.Generator().manual_seed(3))
+    for step in drawn.steps:
+        shares = [candidate.drawn for candidate in step.candidates if candidate.drawn]
+        assert len(shares) == 5
+        assert sum(shares) == pytest.approx(1, abs=1e-5)
+        best, second = step.candidates[:2]
+        assert best.drawn is not None
+        assert second.drawn is not None
+        ratio = (best.probability / second.probability) ** (1 / sampling.temperature)
+        assert best.drawn / second.drawn == pytest.approx(ratio, rel=1e-3)
+        assert step.chosen.drawn
+    greedy = translate(model, "le chat dort")
+    assert {candidate.drawn for step in greedy.steps for candidate in step.candidates} == {None}

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from core import snippets
+from core.attention_maps import pick
 from core.decoding import DecodingTrace, translate
 from core.quality import Metric, score, sentence_counts
 from tests.tiny import save_model, tiny_marian, tiny_tokenizer
@@ -21,18 +22,27 @@ def trace() -> DecodingTrace:
     return translate(model, SENTENCE, num_beams=3, length_penalty=0.7)
 
 
+@pytest.mark.parametrize(("layer", "head"), [(None, None), (1, None), (None, 0), (0, 1)])
 def test_translation_reproduces_the_trace(
-    trace: DecodingTrace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    trace: DecodingTrace, tmp_path: Path, capsys: pytest.CaptureFixture[str], layer: int | None, head: int | None
 ) -> None:
     save_model(tiny_marian(), tiny_tokenizer(), tmp_path)
     step = len(trace.steps) - 1
     program = snippets.translation(
-        folder=str(tmp_path), revision=None, text=SENTENCE, said=trace.token_ids, step=step, length_penalty=0.7
+        folder=str(tmp_path),
+        revision=None,
+        text=SENTENCE,
+        said=trace.token_ids,
+        step=step,
+        layer=layer,
+        head=head,
+        length_penalty=0.7,
     )
     names: dict[str, Any] = {}
     exec(compile(program, "snippet", "exec"), names)  # exactly what a student would run
     assert names["score"] == pytest.approx(trace.score, abs=1e-5)
-    torch.testing.assert_close(names["cross_attention"], trace.cross_attention, atol=1e-5, rtol=0)
+    found = names["cross_attention"].mean(dim=(0, 1))
+    torch.testing.assert_close(found, pick(trace.cross_attention, layer=layer, head=head), atol=1e-5, rtol=0)
     for candidate in trace.steps[step].candidates:
         measured = float(names["log_probabilities"][step, candidate.token_id])
         assert measured == pytest.approx(candidate.log_probability, abs=1e-4)
@@ -46,6 +56,8 @@ def test_translation_survives_any_text(trace: DecodingTrace) -> None:
         text='"""\n\\ {braces} 猫',
         said=trace.token_ids,
         step=0,
+        layer=None,
+        head=None,
         length_penalty=1.0,
     )
     compile(program, "snippet", "exec")

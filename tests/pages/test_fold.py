@@ -111,7 +111,7 @@ def test_downloads_are_offered_but_not_made(start: Start, monkeypatch: pytest.Mo
 def test_the_data_of_several_datasets_come_in_one_archive() -> None:
     cells = pd.DataFrame({"i": [0, 1], "w": [0.25, 0.75], "nonce": [3, 3]})
     frames = {"cells": cells, "tokens": pd.DataFrame({"token": ["a,b", "愛"]}), "mark": cells, "uniform": cells[:0]}
-    ending, _, data = module._csv(frames)
+    ending, _, data = module._csv({}, frames)
     assert ending == "zip"
     with zipfile.ZipFile(io.BytesIO(data())) as archive:
         files = {name: archive.read(name).decode() for name in archive.namelist()}
@@ -122,8 +122,17 @@ def test_the_data_of_several_datasets_come_in_one_archive() -> None:
 
 
 def test_the_data_of_one_dataset_come_as_one_table() -> None:
-    ending, mime, data = module._csv({"cells": pd.DataFrame({"i": [0], "w": [0.5], "nonce": [1]})})
+    ending, mime, data = module._csv({}, {"cells": pd.DataFrame({"i": [0], "w": [0.5], "nonce": [1]})})
     assert (ending, mime, data()) == ("csv", "text/csv", "i,w\n0,0.5\n")
+
+
+def test_a_table_names_the_tokens_that_its_numbers_stand_for() -> None:
+    spec = {
+        "params": [{"name": "one_key_tokens", "expr": '["a", "愛"]'}, {"name": "one_query_tokens", "expr": '["x"]'}]
+    }
+    cells = pd.DataFrame({"q": [0, 0], "k": [0, 1], "weight": [0.5, 0.5]})
+    _, _, data = module._csv(spec, {"one_cells": cells, "one_mark": cells})
+    assert data().splitlines() == ["query,key,q,k,weight", "x,a,0,0,0.5", "x,愛,0,1,0.5"]
 
 
 def test_one_part_is_open_at_a_time(start: Start) -> None:

@@ -76,7 +76,7 @@ def test_opens(language: str, view: str, method: str) -> None:
 def test_the_sentence_that_everybody_knows() -> None:
     app = opened()
     assert "I love you." in words(app)
-    assert charts(app)["candidates"]["token"].iloc[0] == "I"
+    assert charts(app)["next_candidates"]["token"].iloc[0] == "I"
 
 
 @pytest.mark.parametrize(
@@ -137,15 +137,31 @@ def forbidden(*args: Any, **settings: Any) -> None:
     raise AssertionError("translated again")
 
 
+def test_sampling_shows_what_it_does_to_the_probabilities() -> None:
+    cold, hot = (
+        charts(opened(method="sampled", temperature=temperature, sentence="Il fait chaud."))["next_candidates"]
+        for temperature in ("0.1", "2.0")
+    )
+    assert cold["probability"].equals(hot["probability"])
+    assert cold["drawn"].max() > cold["probability"].max() > hot["drawn"].max()
+
+
+def test_the_preset_shows_a_word_that_the_model_is_unsure_of() -> None:
+    app = opened()
+    next(button for button in app.button if button.icon == ":material/bolt:").click()
+    candidates = charts(checked(app.run()))["next_candidates"]
+    assert candidates[candidates["chosen"] == 1]["probability"].item() < 0.65
+
+
 def test_a_clicked_candidate_is_said_and_can_be_taken_back() -> None:
     app = opened()
-    second = int(charts(app)["candidates"]["token_id"].iloc[1])
+    second = int(charts(app)["next_candidates"]["token_id"].iloc[1])
     app.session_state["translation_forced"] = str(second)
     app = checked(app.run())
-    assert charts(app)["candidates"]["chosen"].tolist()[:2] == [0, 1]
+    assert charts(app)["next_candidates"]["chosen"].tolist()[:2] == [0, 1]
     back = next(button for button in app.button if button.icon == ":material/undo:")
     back.click()
-    assert charts(checked(app.run()))["candidates"]["chosen"].iloc[0] == 1
+    assert charts(checked(app.run()))["next_candidates"]["chosen"].iloc[0] == 1
 
 
 def test_another_sentence_forgets_what_was_prescribed() -> None:
@@ -221,6 +237,15 @@ def test_a_folder_that_is_none_is_explained() -> None:
     assert "I love you." in words(app)
 
 
+def test_nobody_learns_which_folders_exist(tmp_path: Path) -> None:
+    said = set()
+    for folder in (tmp_path, tmp_path / "nothing"):
+        app = opened(model="folder")
+        app.text_input(key="model.folder").set_value(str(folder)).run()
+        said.add(app.error[0].value)
+    assert len(said) == 1
+
+
 def test_folders_can_be_forbidden(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ATLAS_MODEL_FOLDERS", "forbid")
     app = opened(model="folder")
@@ -273,7 +298,7 @@ def test_a_t5_in_a_folder_translates_with_whatever_tasks_it_has(
     app.text_input(key="model.folder").set_value(str(tmp_path))
     app = checked(app.run())
     assert "bundled model" not in " ".join(caption.value for caption in app.caption)
-    assert len(charts(app)["candidates"]) == 10
+    assert len(charts(app)["next_candidates"]) == 10
     for view in VIEWS:
         app.session_state["translation_view"] = view
         checked(app.run())
@@ -286,7 +311,8 @@ def test_another_model_forgets_what_was_prescribed(tmp_path: Path) -> None:
     app = checked(app.run())
     app.text_input(key="model.folder").set_value(str(tmp_path))
     app = checked(app.run())
-    assert any("left out" in caption.value for caption in app.caption)
+    assert app.session_state["translation_forced"] == ""
+    assert not [button for button in app.button if button.icon == ":material/undo:"]
 
 
 def test_only_the_chosen_step_is_put_down_to_the_user() -> None:

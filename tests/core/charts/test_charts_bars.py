@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -29,6 +29,7 @@ class Guess:
     token_id: int
     token: str
     log_probability: float
+    drawn: float | None = None
 
     @property
     def probability(self) -> float:
@@ -64,6 +65,7 @@ def test_candidate_data_are_lean_and_in_order() -> None:
         "token_id": "int32",
         "probability": "float32",
         "log_probability": "float32",
+        "drawn": "float32",
         "chosen": "int8",
         "nonce": "int8",
     }
@@ -89,6 +91,18 @@ def test_candidates_are_drawn_with_their_text() -> None:
         candidates(LIGHT, words=CandidateWords(axis="概率")).to_dict(), candidates_data(GUESSES, chosen_id=11), LIGHT
     )
     assert all(f">{text}<" in svg for text in ("I", "▸ &lt;/b&gt;", "爱", "0.600", "0.030", "概率"))
+
+
+def test_sampling_draws_what_is_drawn_and_outlines_what_the_network_gives() -> None:
+    guesses = [replace(guess, drawn=drawn) for guess, drawn in zip(GUESSES, (0.9, 0.1, 0.0, 0.0), strict=True)]
+    frame = candidates_data(guesses, chosen_id=11)["candidates"]
+    assert frame["drawn"].tolist() == pytest.approx([0.9, 0.1, 0, 0])
+    assert frame["probability"].tolist() == pytest.approx([0.6, 0.3, 0.07, 0.03])
+    plain, sampled = (candidates(LIGHT, sampled=sampled).to_dict()["layer"] for sampled in (False, True))
+    fields = [
+        [bar["encoding"]["x"]["field"] for bar in layers if bar["mark"]["type"] == "bar"] for layers in (plain, sampled)
+    ]
+    assert fields == [["probability"], ["drawn", "probability"]]
 
 
 def test_candidates_never_change_their_spec() -> None:
