@@ -7,6 +7,7 @@ from enum import StrEnum
 import torch
 from torch import Tensor
 
+from core.positions.checks import check_length
 from core.positions.pairing import read_pairing, split_pairs
 from core.positions.rope import angles
 from core.positions.scalings import Scaled
@@ -83,3 +84,22 @@ def profile(scores: Tensor, distances: Tensor) -> Profile:
     return Profile(
         distances, scores.mean(dim=0), scores.square().mean(dim=0).sqrt(), (scores < 0).double().mean(dim=0)
     )  # fmt: skip
+
+
+def largest_score(q: Tensor, k: Tensor) -> float:
+    """The largest of the scores without any turn, whatever its sign, divided by √head_dim.
+
+    Shapes: q and k (trials, head_dim).
+    """
+    return float((q * k).sum(dim=-1).abs().max()) / math.sqrt(q.shape[-1])
+
+
+def spread(last: int, count: int) -> Tensor:
+    """At most `count` whole numbers from 1 to `last`, about evenly on a logarithmic axis, float64.
+
+    Raises: ValueError if last is below 1, or count below 2.
+    """
+    check_length("last", last, least=1)
+    check_length("count", count, least=2)
+    numbers = torch.logspace(0, math.log10(last), count, dtype=torch.float64).round()  # (count,)
+    return torch.tensor(sorted(set(numbers.tolist())), dtype=torch.float64)

@@ -20,6 +20,7 @@ class Extended:
     positions: Tensor  # (shown,), where the first tokens are said to stand
     last_position: float  # where the last token is said to stand
     last_angles: Tensor  # (width,), radians by which it is turned
+    reach: Tensor  # (width,), the same in times of the largest angle of the training
     unseen: Tensor  # (width,), bool: pairs that leave the part of the circle that training showed
 
     @property
@@ -55,6 +56,7 @@ def extend(
                 scaled.positions(torch.arange(shown)),
                 float(last),
                 last_angles,
+                last_angles / trained_angles,
                 (last_angles > trained_angles) & ~as_trained.complete,
             )
         )

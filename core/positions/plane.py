@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from core.positions.pairing import read_pairing, split_pairs
+from core.positions.pairing import join_pairs, read_pairing, split_pairs
 from core.positions.rope import angles, rotate
 from core.positions.scalings import Scaled
 
@@ -51,3 +51,20 @@ def turn_pairs(q: Tensor, k: Tensor, m: float, n: float, scaled: Scaled, *, pair
     unturned_score = float(q[2 * width :] @ k[2 * width :]) * scale
     score = float(pair_scores.sum()) + unturned_score
     return Turned(arrows[0], arrows[1], arrows[2], arrows[3], q_angles, k_angles, pair_scores, unturned_score, score)
+
+
+def only_pair(x: Tensor, pair: int, *, pairing: str) -> Tensor:
+    """Keep one pair of dimensions, and put 0 in all others: what a pair alone makes of a score.
+
+    Shape: x (…, head_dim), and so the result.
+    Raises: ValueError if there is no such pairing or pair, or head_dim is odd.
+    """
+    kind, head_dim = read_pairing("pairing", pairing), x.shape[-1]
+    if head_dim % 2:
+        raise ValueError(f"head_dim ({head_dim}) must be even")
+    width = head_dim // 2
+    if not 0 <= pair < width:
+        raise ValueError(f"pair ({pair}) must be between 0 and {width - 1}")
+    kept = (torch.arange(width) == pair).to(x.dtype)  # (width,)
+    first, second = split_pairs(x, width, kind)
+    return join_pairs(first * kept, second * kept, kind)

@@ -6,9 +6,17 @@ import pytest
 import torch
 from torch import Tensor
 
-from core.positions.distance import Vectors, draw_vectors, head_vectors, profile, scores_by_distance
+from core.positions.distance import (
+    Vectors,
+    draw_vectors,
+    head_vectors,
+    largest_score,
+    profile,
+    scores_by_distance,
+    spread,
+)
 from core.positions.pairing import Pairing
-from core.positions.plane import turn_pairs
+from core.positions.plane import only_pair, turn_pairs
 from core.positions.rope import rotate
 from core.positions.scalings import Linear, Unscaled, Yarn
 from core.projections import random_head, run_head
@@ -119,3 +127,60 @@ def test_all_queries_of_a_head_meet_all_its_keys() -> None:
 def test_what_is_refused(call, message: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ValueError, match=message):
         call()
+
+
+# --------------------------------------------------------------------------------------------------- what the page needs
+
+
+@pytest.mark.parametrize("pairing", Pairing)
+def test_a_pair_alone_makes_its_own_part_of_the_score(pairing: Pairing) -> None:
+    q, k = torch.randn(2, 14, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    scaled = Unscaled().apply(14)
+    turned = turn_pairs(q, k, 5, 2, scaled, pairing=pairing)
+    for pair in range(7):
+        alone = only_pair(q, pair, pairing=pairing)
+        assert int((alone != 0).sum()) == 2
+        score = scores_by_distance(alone, k, torch.tensor([3]), scaled, pairing=pairing)
+        assert float(score) == pytest.approx(float(turned.pair_scores[pair]), abs=1e-14)
+
+
+def test_the_dimensions_of_a_pair() -> None:
+    x = torch.arange(1.0, 7.0)
+    assert only_pair(x, 1, pairing="half_split").tolist() == [0, 2, 0, 0, 5, 0]
+    assert only_pair(x, 1, pairing="interleaved").tolist() == [0, 0, 3, 4, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("size", "pair", "pairing", "message"),
+    [
+        (5, 0, "half_split", r"head_dim \(5\) must be even"),
+        (6, 3, "half_split", r"pair \(3\) must be between 0 and 2"),
+        (6, -1, "half_split", r"pair \(-1\) must be between 0 and 2"),
+        (6, 0, "other", "pairing"),
+    ],
+)
+def test_there_must_be_such_a_pair(size: int, pair: int, pairing: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        only_pair(torch.ones(size), pair, pairing=pairing)
+
+
+def test_the_largest_score() -> None:
+    q, k = (
+        torch.tensor([[1.0, 2.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]),
+        torch.tensor([[1.0, 1.0, 9.0, 9.0], [-8.0, 1, 1, 1]]),
+    )
+    assert largest_score(q, k) == 4
+
+
+def test_numbers_spread_on_a_logarithmic_axis() -> None:
+    assert spread(1000, 4).tolist() == [1, 10, 100, 1000]
+    many = spread(1000, 90)
+    assert many[0] == 1
+    assert many[-1] == 1000
+    assert (many.diff() >= 1).all()
+    assert len(many) < 90  # those between 1 and 2 fall together
+    assert spread(1, 2).tolist() == [1]
+    with pytest.raises(ValueError, match=r"last \(0\) must be at least 1"):
+        spread(0, 5)
+    with pytest.raises(ValueError, match=r"count \(1\) must be at least 2"):
+        spread(7, 1)

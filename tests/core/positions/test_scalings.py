@@ -184,6 +184,15 @@ def test_the_scalings_side_by_side() -> None:
     assert not rows[Method.NTK].unseen[-1]
 
 
+def test_how_far_the_last_token_goes_beyond_the_training() -> None:
+    rows = {row.method: row for row in extend(22, trained_len=500, target_len=2000)}
+    torch.testing.assert_close(rows[Method.NONE].reach, torch.full((11,), 1999 / 500, dtype=torch.float64))
+    torch.testing.assert_close(rows[Method.LINEAR].reach, torch.full((11,), 1999 / 4 / 500, dtype=torch.float64))
+    ntk = rows[Method.NTK].reach
+    assert (ntk.diff() < 0).all()
+    assert (float(ntk[0]), float(ntk[-1])) == (pytest.approx(1999 / 500), pytest.approx(1999 / 2000))
+
+
 def test_nothing_is_unseen_at_the_trained_length() -> None:
     assert [row.unseen_count for row in extend(16, trained_len=100, target_len=100)] == [0] * 6
 
