@@ -14,7 +14,10 @@ def sections() -> Mapping[str, Sequence[StreamlitPage]]:
     """The pages by section, in the order of the menu; the first is what opens at the bare address."""
     return {
         "": [st.Page(_lazily("home"), title=_("Map"), url_path="map", icon=":material/map:", default=True)],
-        _("Words"): [st.Page(_lazily("recurrence", computes=True), title=_("Recurrence"), url_path="recurrence")],
+        _("Words"): [
+            st.Page(_lazily("rope", computes=True), title=_("RoPE"), url_path="rope"),
+            st.Page(_lazily("recurrence", computes=True), title=_("Recurrence"), url_path="recurrence"),
+        ],
         _("Attention"): [
             st.Page(_lazily("qkv", computes=True), title=_("Queries, keys, values"), url_path="qkv"),
             st.Page(_lazily("masks", computes=True), title=_("Masks"), url_path="masks"),
