@@ -5,6 +5,8 @@ if __name__ == "__main__":  # a fresh server opened straight at this page: its f
 
     streamlit_app.main()
 
+from functools import partial
+
 import streamlit as st
 
 from pages.components import (
@@ -18,7 +20,8 @@ from pages.components import (
 )
 from pages.components.controls import Panel
 from pages.components.i18n import _
-from pages.components.masks_scene import scene
+from pages.components.masks_scene import Scene, scene
+from pages.components.masks_sliders import sliders
 from pages.components.words import claim_cards, heading
 
 VIEWS = {
@@ -27,6 +30,7 @@ VIEWS = {
     "batch": masks_batch.batch,
     "teaching": masks_teaching.teaching,
 }
+CLAIMS_FOLLOW = ("reach", "teaching")  # the views whose claims are about what the sliders say
 FOUR_WORDS = "The cat sat down"
 PLAYED = {"weights": "query", "reach": "query", "batch": None, "teaching": "step"}
 
@@ -34,17 +38,26 @@ PLAYED = {"weights": "query", "reach": "query", "batch": None, "teaching": "step
 def render() -> None:
     with Panel("masks") as panel:
         settings, said = masks_controls.controls(panel)
-        panel.finish(presets=_presets(), play=PLAYED[settings.view] if settings else None)
 
     heading(_("Masks"), _("Who may look at whom, and what becomes of the attention that a mask forbids?"), panel)
     for sentence in said:
         st.info(sentence)
     if settings is None:
+        panel.finish(presets=_presets())
         return
-    shown = scene(settings)
-    plots = VIEWS[settings.view](panel, shown)
-    claim_cards(masks_claims.cards(shown))
+    panel.follow(partial(sliders, panel, settings), partial(_picture, panel))
+    if settings.view not in CLAIMS_FOLLOW:
+        claim_cards(masks_claims.cards(scene(settings)))
+    panel.finish(presets=_presets(), play=PLAYED[settings.view])
+
+
+def _picture(panel: Panel, shown: Scene) -> None:
+    if shown.said:
+        st.info(" ".join(shown.said))
+    plots = VIEWS[shown.settings.view](panel, shown)
     masks_fold.draw(shown, plots)
+    if shown.settings.view in CLAIMS_FOLLOW:
+        claim_cards(masks_claims.cards(shown))
 
 
 def _presets() -> dict[str, dict[str, object]]:

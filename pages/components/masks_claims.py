@@ -23,15 +23,27 @@ from core.claims.masks import (
     xlnet_row,
 )
 from pages.components.i18n import _
-from pages.components.masks_scene import Scene, unmasked_weights
+from pages.components.masks_scene import Scene, Settings, unmasked_weights
 from pages.components.words import Claim
 
 TEXT_LENGTH = 10  # of the causal mask in the texts
 
 
 def cards(scene: Scene) -> Sequence[Claim]:
-    of_this_picture = (_gradient(scene), _fills(scene), _context(scene), _no_mask(scene))
-    return (*of_this_picture, _xlnet(), _printed_row(), _printed_code())
+    """Those that belong to the view and to the kind of mask."""
+    settings = scene.settings
+    if settings.view == "batch":
+        return _no_mask(settings), _printed_code()
+    of_the_kind: tuple[Claim, ...] = ()
+    if settings.kind in ("padding", "both"):
+        of_the_kind = (_printed_code(),)
+    elif settings.kind.startswith("xlnet"):
+        of_the_kind = (_xlnet(),)
+    elif settings.crosses:
+        of_the_kind = (_no_mask(settings),)
+    if settings.view == "weights":
+        return _fills(scene), _printed_row(), *of_the_kind
+    return _gradient(scene), _context(scene), *(() if settings.view == "teaching" else of_the_kind)
 
 
 def _xlnet() -> Claim:
@@ -65,7 +77,9 @@ def _printed_row() -> Claim:
 
 def _fills(scene: Scene) -> Claim:
     compared = compare_fills(scene.scores.double(), scene.attend_mask)
-    same = _("In float32, rows that may see something differ by {difference:g}.").format(difference=compared.difference)
+    same = _("Sentence 1, seed 0, float32: rows that may see something differ by {difference:g}.").format(
+        difference=compared.difference
+    )
     half = _("float16 refuses the number.") if compared.refusal else _("float16 takes the number.")
     nothing = _("A row that may see nothing gives each forbidden key {weight:.3f}; with −∞ it is {infinite}.").format(
         weight=compared.forbidden_weight, infinite=_number(compared.forbidden_weight_at_infinity)
@@ -96,8 +110,7 @@ def _printed_code() -> Claim:
     return Claim(_("The printed function makes the printed padding mask."), runs_verdict(refusal), said)
 
 
-def _no_mask(scene: Scene) -> Claim:
-    settings = scene.settings
+def _no_mask(settings: Settings) -> Claim:
     looked_at = settings.source if settings.source.sentences else settings.batch
     measured = padding_share(unmasked_weights(settings), looked_at.lengths)
     said = (

@@ -7,17 +7,23 @@ from torch import Tensor
 
 from core.charts import bars, heatmaps
 from core.fill_values import seen
+from pages.components import frame
 from pages.components.i18n import _
 from pages.components.masks_scene import Scene
-from pages.components.plot import Plot, draw
+from pages.components.plot import Part, part
 
-PANEL_WIDTHS = {"normal": 292, "projector": 262}  # of one of three grids; what a window of 1440 pixels has room for
-ROW, HIGHEST = 26, 270  # pixels
+ROW, HIGHEST, BARS = 30, 210, 95  # pixels
+PROJECTED = 0.72  # of a height that is left where all type is larger and the window is not
 
 
-def height(rows: int) -> int:
-    """Of a grid with so many rows, in pixels."""
-    return min(ROW * rows, HIGHEST)
+def height(rows: int, highest: int = HIGHEST) -> int:
+    """Of a grid with so many rows, in pixels at the normal type size."""
+    return min(ROW * rows, fitting(highest))
+
+
+def fitting(height: int) -> int:
+    """A height that leaves room for the rest of the page."""
+    return round(PROJECTED * height) if frame.type_size() == "projector" else height
 
 
 def heatmap_words(value: str = "") -> heatmaps.Words:
@@ -33,30 +39,39 @@ def heatmap_words(value: str = "") -> heatmaps.Words:
     )
 
 
-def row_bars(scene: Scene, before: Tensor, after: Tensor | None) -> Plot:
-    """The row of the chosen query, before the mask and after; after is None if nothing came out."""
+def row_bars(
+    scene: Scene,
+    before: Tensor,
+    after: Tensor | None,
+    *,
+    share: float = 1,
+    high: int | None = None,
+    under: bool = False,
+) -> Part:
+    """The row of the chosen query, before the mask and after; after is None if nothing came out.
+
+    under: it stands below the grids. high: pixels at the normal type size.
+    """
     settings = scene.settings
     query = settings.query
-    token = settings.queries[query]
     masked = after is not None
     shown = before if after is None else after
-    title = _("Row of “{token}”: before the mask (dashed) and after (filled)") if masked else _("Row of “{token}”")
     visible = seen(shown, scene.attend_mask)[query].numpy() if masked else None
-    return draw(
-        "masks.row",
+    return part(
+        "row",
         bars.attention_bars,
         bars.attention_bars_data(
             shown[query].float().numpy(), before=before[query].float().numpy() if masked else None, attend_mask=visible
         ),
-        alt=_("Bars: how the chosen query shares its attention among the keys, before and after the mask."),
+        share=share,
         keys=settings.keys,
         before=masked,
         words=bars.AttentionWords(
             axis=_("weight"), key=_("key"), weight=_("after"), before=_("before"), masked=_("masked")
         ),
-        title=title.format(token=token),
-        height=140,
-        expected_width=600,
+        under=settings.queries if under else (),
+        title=_("The outlined row: before the mask (dashed), after (filled)") if masked else _("The outlined row"),
+        height=high or fitting(BARS),
     )
 
 

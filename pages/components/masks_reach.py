@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from functools import partial
 
-import streamlit as st
 from torch import Tensor
 
 from core.charts import contexts, heatmaps
@@ -12,64 +11,76 @@ from pages.components.controls import Panel
 from pages.components.i18n import _
 from pages.components.masks_pictures import height
 from pages.components.masks_scene import Scene
-from pages.components.plot import Plot, clicks, draw, picked
+from pages.components.plot import Part, Plot, clicks, figure, part, picked
 from pages.components.words import look_for
+
+KEY = "masks.reach"
+HIGHEST = 250  # pixels of both charts
 
 
 def reach(panel: Panel, scene: Scene) -> Sequence[Plot]:
     """How much each position sees, and which inputs each output depends on."""
-    settings = scene.settings
-    counts = visible_context(scene.attend_mask)
-    gradient = scene.reach
-    left, right = st.columns([1, 1.1], gap="medium")
-    with left:
-        context = draw(
-            "masks.context",
-            contexts.visible_contexts,
-            contexts.visible_contexts_data(counts.numpy(), marked=settings.query),
-            alt=_("Bars: how many keys each query may look at, and their mean as a line."),
-            queries=settings.queries,
-            most=len(settings.keys),
-            words=contexts.ContextWords(axis=_("visible keys"), query=_("query"), mean=_("mean")),
-            title=_("Visible context of each position"),
-            height=height(len(settings.queries)),
-        )
-    with right:
-        most = float(gradient.max())
-        key = "masks.reach"
-        depends = draw(
-            key,
-            heatmaps.heatmap,
-            heatmaps.heatmap_data(
-                gradient.numpy() / (most or 1.0),
-                attend_mask=(gradient != 0).numpy(),
-                marked_row=settings.query,
-                nonce=clicks(key),
-            ),
-            alt=_("Heatmap: how strongly each output depends on each input; hatched where the gradient is exactly 0."),
-            on_select=partial(_go_to_row, panel, key),
-            queries=settings.queries,
-            keys=settings.keys,
-            words=heatmaps.Words(
-                row_axis=_("output of"),
-                column_axis=_("input of"),
-                query=_("output of"),
-                key=_("input of"),
-                value=_("gradient, of the largest"),
-                masked=_("exactly 0"),
-            ),
-            title=_("Gradient ∂output/∂input, as a part of the largest"),
-            height=height(len(settings.queries)),
-            expected_width=460,
-        )
+    counts, gradient = visible_context(scene.attend_mask), scene.reach
     look_for(*_reach_in_words(scene, counts, gradient))
-    return context, depends
+    plot = figure(
+        KEY,
+        [[_contexts(scene, counts), _depends(scene, gradient)]],
+        name=_("context and gradient"),
+        alt=_(
+            "Bars: how many keys each query may look at, and their mean as a line; heatmap: how strongly each output "
+            "depends on each input, hatched where the gradient is exactly 0."
+        ),
+        on_select=partial(_go_to_row, panel),
+    )
+    return (plot,)
 
 
-def _go_to_row(panel: Panel, key: str) -> None:
-    row = picked(key, "cell", "q")
+def _go_to_row(panel: Panel) -> None:
+    row = picked(KEY, "depends_cell", "q")
     if row is not None:
         panel.put({"query": row + 1})
+
+
+def _contexts(scene: Scene, counts: Tensor) -> Part:
+    settings = scene.settings
+    return part(
+        "context",
+        contexts.visible_contexts,
+        contexts.visible_contexts_data(counts.numpy(), marked=settings.query),
+        share=0.46,
+        queries=settings.queries,
+        most=len(settings.keys),
+        words=contexts.ContextWords(axis=_("visible keys"), query=_("query"), mean=_("mean")),
+        title=_("Visible context of each position"),
+        height=height(len(settings.queries), HIGHEST),
+    )
+
+
+def _depends(scene: Scene, gradient: Tensor) -> Part:
+    settings = scene.settings
+    return part(
+        "depends",
+        heatmaps.heatmap,
+        heatmaps.heatmap_data(
+            gradient.numpy() / (float(gradient.max()) or 1.0),
+            attend_mask=(gradient != 0).numpy(),
+            marked_row=settings.query,
+            nonce=clicks(KEY),
+        ),
+        share=0.54,
+        queries=settings.queries,
+        keys=settings.keys,
+        words=heatmaps.Words(
+            row_axis=_("output of"),
+            column_axis=_("input of"),
+            query=_("output of"),
+            key=_("input of"),
+            value=_("gradient, of the largest"),
+            masked=_("exactly 0"),
+        ),
+        title=_("Gradient ∂output/∂input, as a part of the largest"),
+        height=height(len(settings.queries), HIGHEST),
+    )
 
 
 def _reach_in_words(scene: Scene, counts: Tensor, gradient: Tensor) -> Sequence[str]:

@@ -35,14 +35,16 @@ class Settings:
     kind: str = "causal"
     sentence: int = 0
     query: int = 0
+    key: int = 0  # with the query, the cell of a mask of one's own that the controls point at
     score_scale: float = SCORE_SCALE
     seed: int = 0
     fill: Fill = Fill.GUARDED
     dtype: str = "float32"
-    left: int = 0
+    left: int = 2
     right: int = 0
-    prefix_len: int = 0
-    order: tuple[int, ...] = ()
+    prefix_len: int = 3
+    typed_order: str | None = None  # as it was typed; None if the order is shuffled
+    order: tuple[int, ...] = ()  # the order of reading if empty
     closed: str = ""
 
     @property
@@ -69,7 +71,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """One sentence, its mask, and a layer to look through it."""
+    """One sentence, its mask, and a layer to look through it; and what the user should know about the input."""
 
     settings: Settings
     attend_mask: Tensor  # (seq_q, seq_k)
@@ -77,6 +79,7 @@ class Scene:
     x: Tensor  # (seq_q, d_model)
     memory: Tensor  # (seq_k, d_model)
     scores: Tensor  # (seq_q, seq_k), in the chosen type of number
+    said: tuple[str, ...] = ()
 
     @property
     def reach(self) -> Tensor:
@@ -87,25 +90,26 @@ class Scene:
         return torch.from_numpy(_reach(settings.queries, keys, mask, settings.score_scale, settings.seed))
 
 
-def scene(settings: Settings) -> Scene:
+def scene(settings: Settings, *said: str) -> Scene:
     layer = _layer(settings.score_scale, settings.seed)
     x = token_vectors(settings.queries, seed=settings.seed)
     memory = token_vectors(settings.keys, seed=settings.seed)
     scores = layer(x, memory).scores[0]  # (seq_q, seq_k)
-    return Scene(settings, attend_mask(settings), layer, x, memory, scores.to(DTYPES[settings.dtype]))
+    return Scene(settings, attend_mask(settings), layer, x, memory, scores.to(DTYPES[settings.dtype]), said)
 
 
 def attend_mask(settings: Settings) -> Tensor:
     """The mask of the chosen kind, (seq_q, seq_k)."""
     seq_q, seq_k = len(settings.queries), len(settings.keys)
+    order = settings.order or tuple(range(seq_q))
     made: Mapping[str, Callable[[], Tensor]] = {
         "padding": lambda: _padding(settings.batch, settings.sentence),
         "causal": lambda: causal_mask(seq_q),
         "both": lambda: combine(causal_mask(seq_q), _padding(settings.batch, settings.sentence)),
         "window": lambda: sliding_window_mask(seq_q, left=settings.left, right=settings.right),
-        "prefix": lambda: prefix_mask(seq_q, settings.prefix_len),
-        "xlnet_query": lambda: permutation_mask(settings.order),
-        "xlnet_content": lambda: permutation_mask(settings.order, include_self=True),
+        "prefix": lambda: prefix_mask(seq_q, min(settings.prefix_len, seq_q)),
+        "xlnet_query": lambda: permutation_mask(order),
+        "xlnet_content": lambda: permutation_mask(order, include_self=True),
         "cross": lambda: _padding(settings.source, settings.sentence),
         "own": lambda: read_closed(settings.closed, seq_q, seq_k),
     }

@@ -3,70 +3,75 @@
 from collections.abc import Sequence
 from functools import partial
 
-import streamlit as st
 import torch
 from torch import Tensor
 
 from core.charts import heatmaps
 from core.fill_values import Fill, masked_softmax
 from core.token_attention import gradient_reach
-from pages.components import frame
 from pages.components.controls import Panel
 from pages.components.i18n import _
-from pages.components.masks_pictures import PANEL_WIDTHS, heatmap_words, height, html_table, row_bars
+from pages.components.masks_pictures import BARS, heatmap_words, height, html_table, row_bars
 from pages.components.masks_scene import EOS, Scene
-from pages.components.plot import Plot, clicks, draw, picked
+from pages.components.plot import Part, Plot, clicks, figure, part, picked
 from pages.components.words import look_for
+
+KEY = "masks.teaching"
+MOST_ROWS = 6  # of the table
+HIGHEST = 230  # pixels of the charts
 
 
 def teaching(panel: Panel, scene: Scene) -> Sequence[Plot]:
     """Teacher forcing: every position must say the next token, which stands among what is read."""
-    settings = scene.settings
-    tokens, query = settings.queries, settings.query
     open_weights = torch.softmax(scene.scores, dim=-1)
     masked_weights = masked_softmax(scene.scores, scene.attend_mask, Fill.GUARDED)
-    key = "masks.teaching"
-    left, right = st.columns([1.25, 1], gap="medium")
-    with left:
-        grids = draw(
-            key,
-            heatmaps.panels,
-            heatmaps.panels_data(
-                {"open": open_weights.numpy(), "causal": masked_weights.numpy()},
-                masks={"mask": scene.attend_mask.numpy()},
-                marked_row=query,
-                nonce=clicks(key),
-            ),
-            alt=_("Two heatmaps of weights: without and with the causal mask; the row of this position is outlined."),
-            on_select=partial(_go_to_step, panel, key),
-            queries=tokens,
-            keys=tokens,
-            shown=(
-                heatmaps.Panel(_("Without a mask"), "weights", "open", value_word=_("weight")),
-                heatmaps.Panel(_("With the causal mask"), "weights", "causal", "mask", value_word=_("weight")),
-            ),
-            words=heatmap_words(),
-            width=PANEL_WIDTHS[frame.type_size()] - 40,
-            height=max(height(len(tokens)), 170),
-        )
-    with right:
-        _answers(scene, open_weights, masked_weights)
-    left, right = st.columns([1.25, 1], gap="medium")
-    with left:
-        row = row_bars(scene, open_weights, masked_weights)
-    with right:
-        look_for(*_answer_in_words(scene, open_weights))
-    return grids, row
+    look_for(*_answer_in_words(scene, open_weights), beside=_answers(scene, open_weights, masked_weights))
+    rows = len(scene.settings.queries)
+    bars = row_bars(scene, open_weights, masked_weights, share=0.4, high=max(height(rows, HIGHEST), BARS))
+    plot = figure(
+        KEY,
+        [[_grids(scene, open_weights, masked_weights), bars]],
+        name=_("answer in view"),
+        alt=_(
+            "Two heatmaps of weights, without and with the causal mask, the row of this position outlined; bars: how "
+            "this position shares its attention, before and after the mask."
+        ),
+        on_select=partial(_go_to_step, panel),
+    )
+    return (plot,)
 
 
-def _go_to_step(panel: Panel, key: str) -> None:
-    row = picked(key, "cell", "q")
+def _go_to_step(panel: Panel) -> None:
+    row = picked(KEY, "grids_cell", "q")
     if row is not None:
         panel.put({"step": row + 1})
 
 
-def _answers(scene: Scene, open_weights: Tensor, masked_weights: Tensor) -> None:
-    """For every position: what it reads, what it must say, and how much it sees of that."""
+def _grids(scene: Scene, open_weights: Tensor, masked_weights: Tensor) -> Part:
+    settings = scene.settings
+    return part(
+        "grids",
+        heatmaps.panels,
+        heatmaps.panels_data(
+            {"open": open_weights.numpy(), "causal": masked_weights.numpy()},
+            masks={"mask": scene.attend_mask.numpy()},
+            marked_row=settings.query,
+            nonce=clicks(KEY),
+        ),
+        share=0.6,
+        queries=settings.queries,
+        keys=settings.queries,
+        shown=(
+            heatmaps.Panel(_("Without a mask"), "weights", "open", value_word=_("weight")),
+            heatmaps.Panel(_("With the causal mask"), "weights", "causal", "mask", value_word=_("weight")),
+        ),
+        words=heatmap_words(),
+        height=height(len(settings.queries), HIGHEST),
+    )
+
+
+def _answers(scene: Scene, open_weights: Tensor, masked_weights: Tensor) -> str:
+    """For the positions around this one: what each reads, what it must say, and how much it sees of that."""
     tokens = scene.settings.queries
     open_reach = gradient_reach(scene.layer, scene.x, None, None)
     rows = []
@@ -76,8 +81,9 @@ def _answers(scene: Scene, open_weights: Tensor, masked_weights: Tensor) -> None
             cell = position, position + 1
             seen_of_it = [f"{float(open_weights[cell]):.0%}", f"{float(masked_weights[cell]):.0%}"]
             seen_of_it += [f"{float(open_reach[cell]):.2f}", f"{float(scene.reach[cell]):.2f}"]
-        rows.append([read, answer, *seen_of_it])
+        rows.append([str(position + 1), read, answer, *seen_of_it])
     head = [
+        _("step"),
         _("reads"),
         _("must say"),
         _("looks at it"),
@@ -85,7 +91,8 @@ def _answers(scene: Scene, open_weights: Tensor, masked_weights: Tensor) -> None
         _("gradient from it"),
         _("… with mask"),
     ]
-    st.html(html_table(head, rows, scene.settings.query))
+    first = max(0, min(scene.settings.query - MOST_ROWS // 2, len(rows) - MOST_ROWS))
+    return html_table(head, rows[first : first + MOST_ROWS], scene.settings.query - first)
 
 
 def _answer_in_words(scene: Scene, open_weights: Tensor) -> Sequence[str]:

@@ -1,9 +1,9 @@
 """The first view of the masks page: scores, mask and weights side by side, and one row of them as bars."""
 
+import html
 from collections.abc import Sequence
 from functools import partial
 
-import streamlit as st
 import torch
 from torch import Tensor
 
@@ -11,99 +11,98 @@ from core.attention_maps import describe
 from core.charts import heatmaps
 from core.fill_values import Fill, FillOverflowError, masked_softmax, seen
 from core.token_attention import share_on
-from core.written_masks import write_closed
-from pages.components import frame
 from pages.components.controls import Panel
 from pages.components.i18n import _, ngettext
-from pages.components.masks_pictures import PANEL_WIDTHS, heatmap_words, height, row_bars
+from pages.components.masks_pictures import heatmap_words, height, row_bars
 from pages.components.masks_scene import Scene
-from pages.components.plot import Plot, clicks, draw, picked
+from pages.components.masks_sliders import turn
+from pages.components.plot import Part, Plot, clicks, figure, part, picked
 from pages.components.words import look_for
+
+KEY = "masks.weights"
 
 
 def weights(panel: Panel, scene: Scene) -> Sequence[Plot]:
     """Scores, mask and weights side by side, and one row of them as bars."""
-    settings = scene.settings
     before = torch.softmax(scene.scores, dim=-1)
+    after: Tensor | None = None
     try:
-        after = masked_softmax(scene.scores, scene.attend_mask, settings.fill)
-    except FillOverflowError as error:
-        return _refused(panel, scene, before, str(error))
-    grids = _grids(panel, scene, after)
-    left, right = st.columns([1.6, 1], gap="medium")
-    with left:
-        row = row_bars(scene, before, after)
-    with right:
+        after = masked_softmax(scene.scores, scene.attend_mask, scene.settings.fill)
         look_for(*_row_in_words(scene, before, after))
-    return grids, row
+    except FillOverflowError as error:
+        look_for(*_instead(scene, before), beside=_refusal(scene, str(error)))
+    plot = figure(
+        KEY,
+        [[_grids(scene, after)], [row_bars(scene, before, after, under=True)]],
+        name=_("scores, mask and weights"),
+        alt=_(
+            "Heatmaps side by side: scores, mask and weights; the row of the chosen query is outlined. Below it, bars: "
+            "how this query shares its attention among the keys, before and after the mask."
+        ),
+        on_select=partial(_clicked, panel, scene),
+    )
+    return (plot,)
 
 
-def _grids(panel: Panel, scene: Scene, after: Tensor | None) -> Plot:
+def _grids(scene: Scene, after: Tensor | None) -> Part:
     settings = scene.settings
-    key = "masks.grids"
     own = settings.kind == "own"
     shown = [
-        heatmaps.Panel(_("1 Scores"), "scores", "scores", value_word=_("score")),
+        heatmaps.Panel(_("1 Scores, random and untrained"), "scores", "scores", value_word=_("score")),
         heatmaps.Panel(
             _("2 Mask: click to open or close") if own else _("2 Mask"), "mask", mask="mask", value_word=_("mask")
         ),
     ]
     values, masks = {"scores": scene.scores.float().numpy()}, {"mask": scene.attend_mask.numpy()}
     if after is not None:
-        title = _("3 Weights")
-        shown.append(heatmaps.Panel(title, "weights", "weights", "seen", value_word=_("weight")))
+        shown.append(heatmaps.Panel(_("3 Weights"), "weights", "weights", "seen", value_word=_("weight")))
         values["weights"] = after.float().numpy()
         masks["seen"] = seen(after, scene.attend_mask).numpy()
-    return draw(
-        key,
+    return part(
+        "grids",
         heatmaps.panels,
-        heatmaps.panels_data(values, masks=masks, marked_row=settings.query, nonce=clicks(key)),
-        alt=_("Three heatmaps side by side: scores, mask and weights; the row of the chosen query is outlined."),
-        on_select=partial(_clicked, panel, scene, key),
+        heatmaps.panels_data(values, masks=masks, marked_row=settings.query, nonce=clicks(KEY)),
+        share=len(shown) / 3,
         queries=settings.queries,
         keys=settings.keys,
         shown=tuple(shown),
         words=heatmap_words(),
-        width=PANEL_WIDTHS[frame.type_size()],
         height=height(len(settings.queries)),
     )
 
 
-def _clicked(panel: Panel, scene: Scene, key: str) -> None:
+def _clicked(panel: Panel, scene: Scene) -> None:
     """Go to the row that was clicked; in a mask of one's own, open or close the cell."""
-    row, column = picked(key, "cell", "q"), picked(key, "cell", "k")
+    row, column = picked(KEY, "grids_cell", "q"), picked(KEY, "grids_cell", "k")
     if row is None:
         return
     panel.put({"query": row + 1})
     if scene.settings.kind == "own":
-        mask = scene.attend_mask.clone()
-        mask[row, column] = ~mask[row, column]
-        panel.put({"closed": write_closed(mask)})
+        panel.put({"key": column + 1})
+        turn(panel, scene.settings, row, column)
 
 
-def _refused(panel: Panel, scene: Scene, before: Tensor, reason: str) -> Sequence[Plot]:
+def _refusal(scene: Scene, reason: str) -> str:
     """torch does not write the fill value: there are scores and a mask, and no weights."""
+    told = _("No weights: torch refuses to write −1e9 into a {dtype}.").format(dtype=scene.settings.dtype)
+    return (
+        f'<div class="atlas-refused" role="status"><p>{html.escape(told)}</p>'
+        f"<code>RuntimeError: {html.escape(reason)}</code></div>"
+    )
+
+
+def _instead(scene: Scene, before: Tensor) -> Sequence[str]:
+    """What to say where nothing came out."""
     settings = scene.settings
-    left, right = st.columns([2.1, 1], gap="medium")
-    with left:
-        grids = _grids(panel, scene, None)
-    with right:
-        st.error(_("No weights: torch refuses to write −1e9 into a {dtype}.").format(dtype=settings.dtype))
-        st.code(f"RuntimeError: {reason}", language=None, wrap_lines=True)
-    left, right = st.columns([1.6, 1], gap="medium")
-    with left:
-        row = row_bars(scene, before, None)
-    with right:
-        look_for(
-            _("The largest {dtype} is {most:,.0f}. Choose −∞, or a type with a wider range.").format(
-                dtype=settings.dtype, most=torch.finfo(before.dtype).max
-            ),
-            _("Without a mask, “{token}” would give {share:.0%} of its attention to what is forbidden.").format(
-                token=settings.queries[settings.query],
-                share=float(share_on(before.double(), ~scene.attend_mask)[settings.query]),
-            ),
-        )
-    return grids, row
+    return (
+        _("The largest {dtype} is {most:,.0f}. Choose −∞, or a type with a wider range.").format(
+            dtype=settings.dtype, most=torch.finfo(before.dtype).max
+        ),
+        _("Without a mask, “{token}” would give {share:.0%} of its attention to what is forbidden.").format(
+            token=settings.queries[settings.query],
+            share=float(share_on(before.double(), ~scene.attend_mask)[settings.query]),
+        ),
+    )
 
 
 def _row_in_words(scene: Scene, before: Tensor, after: Tensor) -> Sequence[str]:
@@ -129,9 +128,13 @@ def _row_in_words(scene: Scene, before: Tensor, after: Tensor) -> Sequence[str]:
     if settings.kind.startswith("xlnet"):
         order = " → ".join(settings.queries[position] for position in settings.order)
         sentences.append(_("Order of prediction: {order}").format(order=order))
-    sentences.append(
-        _("Scores here come from random projections of random vectors, untrained; equal tokens have equal vectors.")
-    )
+    if settings.kind == "own":
+        key = settings.keys[settings.key]
+        may = scene.attend_mask[query, settings.key]
+        told = _("The chosen cell is open: “{token}” may look at “{key}”, number {number}.")
+        if not may:
+            told = _("The chosen cell is closed: “{token}” may not look at “{key}”, number {number}.")
+        sentences.append(told.format(token=settings.queries[query], key=key, number=settings.key + 1))
     return sentences
 
 
