@@ -21,13 +21,14 @@ from core.charts.theme import Style, hand, themed
 LIMIT = 64
 """Most rows, and most columns, that a heatmap draws."""
 
-Kind = Literal["weights", "scores", "mask"]
+Kind = Literal["weights", "scores", "signed", "mask"]
+"""Weights from 0 to 1, scores from −5 to 5, signed numbers from −1 to 1 as cosines are, or a mask."""
 
 _INFINITE = 1e30  # stands for ∞, which has no place on a colour scale, and no name in an exported file
 _NUMBERS_UP_TO = 14  # columns; in more, a number no longer fits its cell
 _FEWEST_BANDS = 5  # so that one token does not become a cell as wide as the page
-_SHORT: dict[Kind, str] = {"weights": ".2f", "scores": ".1f"}
-_EXACT: dict[Kind, str] = {"weights": ".4f", "scores": ".3f"}
+_SHORT: dict[Kind, str] = {"weights": ".2f", "scores": ".1f", "signed": ".2f"}
+_EXACT: dict[Kind, str] = {"weights": ".4f", "scores": ".3f", "signed": ".4f"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +354,7 @@ def _rings(grid: _Grid) -> list[alt.Chart]:
 
 
 def _ramp(style: Style, kind: Kind) -> Ramp:
-    return style.scores if kind == "scores" else style.weights
+    return {"scores": style.scores, "signed": style.signed}.get(kind, style.weights)
 
 
 def _number(value: str, form: str) -> str:

@@ -52,7 +52,7 @@ def test_rows_are_queries_and_columns_are_keys_in_their_own_order() -> None:
     assert spec["width"] == "container"
 
 
-@pytest.mark.parametrize(("kind", "domain"), [("weights", (0, 1)), ("scores", (-5, 5))])
+@pytest.mark.parametrize(("kind", "domain"), [("weights", (0, 1)), ("scores", (-5, 5)), ("signed", (-1, 1))])
 def test_colours_mean_the_same_before_and_after(kind: Any, domain: tuple[int, int]) -> None:
     scale = heatmap(LIGHT, ["a"], ["b"], kind=kind).to_dict()["layer"][0]["encoding"]["color"]["scale"]
     assert (scale["domain"][0], scale["domain"][-1]) == domain

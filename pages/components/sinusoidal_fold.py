@@ -1,0 +1,97 @@
+"""What stands folded below the page on sinusoidal positions."""
+
+from collections.abc import Sequence
+
+from core import position_snippets
+from core.model_embeddings import cosines, embed
+from core.positions.frequencies import pair_frequencies, wavelengths
+from core.positions.order import order_trials, put_back, read
+from core.positions.sinusoidal import encode, shift, shift_matrix, similarity_by_distance, sinusoidal_encoding
+from pages.components import translator
+from pages.components.fold import Formula, Source, fold
+from pages.components.i18n import _
+from pages.components.plot import Plot
+from pages.components.sinusoidal_order import RANDOM_HEAD_DIM, RANDOM_HEADS, RANDOM_LAYERS, Scene
+from pages.components.sinusoidal_scene import Waves
+
+READING = (
+    Source("Attention Is All You Need", "Vaswani et al. 2017, section 3.5", "https://arxiv.org/abs/1706.03762"),
+    Source(
+        "Transformer Language Models without Positional Encodings Still Learn Positional Information",
+        "Haviv et al. 2022",
+        "https://arxiv.org/abs/2203.16634",
+    ),
+)
+
+
+def draw(waves: Waves, plots: Sequence[Plot]) -> None:
+    """For the views of the encoding itself."""
+    fold(
+        "sinusoidal",
+        formula=lambda: _formulas(waves),
+        code=(sinusoidal_encoding, encode, pair_frequencies, wavelengths, similarity_by_distance, shift, shift_matrix),
+        plots=plots,
+        snippet=lambda: position_snippets.sinusoidal(
+            seq_len=waves.length, d_model=waves.d_model, base=waves.base, position=waves.m, offset=waves.offset
+        ),
+        reading=READING,
+    )
+
+
+def draw_order(scene: Scene, plots: Sequence[Plot]) -> None:
+    """For the view of a sentence."""
+    settings, trial = scene.settings, scene.trial
+    folder, _revision = translator.place(translator.load(translator.BUNDLED))
+    fold(
+        "sinusoidal_sentence",
+        formula=lambda: (
+            Formula(
+                r"\mathrm{Attention}(\Pi X) = \Pi\,\mathrm{Attention}(X)",
+                rf"\max\left|\Delta\right| / \max\left|\mathrm{{output}}\right| = {_power(trial.change)}",
+                _("Π changes the order of the rows. Without positions and mask the outputs change places, no more."),
+            ),
+        ),
+        code=(order_trials, read, put_back, embed, cosines),
+        plots=plots,
+        snippet=lambda: position_snippets.order(
+            folder=folder,
+            text=settings.text,
+            order=trial.order,
+            seed=settings.seed,
+            num_layers=RANDOM_LAYERS,
+            num_heads=RANDOM_HEADS,
+            head_dim=RANDOM_HEAD_DIM,
+        ),
+        reading=READING,
+    )
+
+
+def _formulas(waves: Waves) -> Sequence[Formula]:
+    pair = waves.i // 2
+    frequency = float(pair_frequencies(waves.d_model, base=waves.base, name="d_model")[pair])
+    return (
+        Formula(
+            r"\mathrm{PE}(p)_{2j} = \sin(p\,\theta_j), \quad \mathrm{PE}(p)_{2j+1} = \cos(p\,\theta_j), \quad "
+            r"\theta_j = \mathrm{base}^{-2j/d_\mathrm{model}}",
+            rf"\theta_{{{pair}}} = {waves.base:.6g}^{{-{2 * pair}/{waves.d_model}}} = {frequency:.6f}",
+            _("A sine and a cosine for each pair j of dimensions; θ is how far they turn in one position."),
+        ),
+        Formula(
+            r"\mathrm{PE}(m) \cdot \mathrm{PE}(n) = \sum_j \cos\left((m - n)\,\theta_j\right)",
+            rf"\mathrm{{PE}}({waves.m}) \cdot \mathrm{{PE}}({waves.n}) = {waves.similarity:.4f}",
+            _("The dot product depends on the distance m − n alone."),
+        ),
+        Formula(
+            r"\mathrm{PE}(p + k) = M_k\,\mathrm{PE}(p), \quad M_k = \mathrm{diag}_j "
+            r"\begin{pmatrix} \cos k\theta_j & \sin k\theta_j \\ -\sin k\theta_j & \cos k\theta_j \end{pmatrix}",
+            rf"k = {waves.offset}, \quad \max_p \left|M_k\,\mathrm{{PE}}(p) - \mathrm{{PE}}(p + k)\right| "
+            rf"= {_power(waves.moved.residual)}",
+            _("A shift by k is one matrix for all positions: it turns every pair by k times its frequency."),
+        ),
+    )
+
+
+def _power(number: float) -> str:
+    """A small number as LaTeX writes it."""
+    digits, exponent = f"{number:.1e}".split("e")
+    return rf"{digits} \cdot 10^{{{int(exponent)}}}"
