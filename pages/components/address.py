@@ -8,6 +8,8 @@ import urllib.parse
 
 import streamlit as st
 
+from pages.components.typed import same_number
+
 
 def news(key: str, *, stayed: bool) -> tuple[bool, str | None]:
     """Whether the address asks for something that this session has not seen yet, and what it says (None: nothing).
@@ -29,6 +31,12 @@ def write(key: str, value: str, default: str) -> None:
     elif value == default and said is not None:
         del st.query_params[key]
     st.session_state[_known(key)] = None if value == default else value
+
+
+def says(key: str, value: float, default: float) -> bool:
+    """Whether the address holds this number, which is left out if it is the default."""
+    said = st.query_params.get(key)
+    return value == default if said is None else same_number(said, value)
 
 
 def whole() -> str:

@@ -31,6 +31,7 @@ from pages.components.typed import clean, nearest, quoted, same_number
 Number = TypeVar("Number", int, float)
 Chosen = TypeVar("Chosen")
 
+AGAIN = "panel.again"  # in the session's state: the browser shall ask for one more run
 PLAY_SECONDS = 0.9
 MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_{}[]()<>#+-.!|~$:"})  # to be read as they are
 TEXT_LINE, TEXT_MARGIN = 24, 20  # pixels: of a line of a text with several, and around them
@@ -107,13 +108,25 @@ class Panel:
         if key in st.session_state:
             wanted = st.session_state[key] + (step if st.session_state.pop(_next(key), False) else 0)
             value = nearest(wanted, low, high, step)  # the bounds may have moved since, or it lies between two steps
-            if value != st.session_state[key]:
+            if value != st.session_state[key] or not address.says(key, value, start):
                 st.session_state[key] = value
+            self._watch(name, (low, high, step))
         found = st.slider(label, low, high, start, step, key=key, help=help, format=format, bind="query-params")
         value = self._values[name] = nearest(found, low, high, step)
         if asked is not None and not same_number(asked, value):
             self._refuse(label, asked, value)
         return value
+
+    def _watch(self, name: str, bounds: tuple[float, float, float]) -> None:
+        """Let the browser ask again where the bounds of a slider have moved.
+
+        With other bounds a slider is another one to the browser: the value of the new one is written into the address,
+        and then removed with the old one. The run that the browser asks for writes it again.
+        """
+        kept = self._own(f"{name}.bounds")
+        if st.session_state.get(kept, bounds) != bounds:
+            st.session_state[AGAIN] = True
+        st.session_state[kept] = bounds
 
     def choice(
         self,

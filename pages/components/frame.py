@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.components import live_slider, warm
 from pages.components.choices import choose_everywhere, read_everywhere
+from pages.components.controls import AGAIN
 from pages.components.i18n import CHOICE, LANGUAGES, _, browser_language
 
 STYLE = Path(__file__).parent / "frame.css"
@@ -15,7 +16,7 @@ ICON = str(Path(__file__).parent / "icon.png")
 SIDEBAR_WIDTHS = {"normal": 300, "projector": 390}
 ROOMS = {"normal": 1065, "projector": 962}  # pixels that are left for the plots in a window of 1440
 SIZE = "size"
-ROOM = "frame.room"
+CALM = ("translation_calm", "qkv_calm", "recurrence_calm")  # around sliders whose every move is expensive
 
 
 def begin() -> None:
@@ -28,8 +29,6 @@ def begin() -> None:
     st.html(STYLE)
     if type_size() == "projector":
         st.html(PROJECTOR)
-    size = type_size()
-    st.session_state[ROOM] = live_slider.mount(calm=("translation_calm",), room=ROOMS[size])
 
 
 def finish() -> None:
@@ -37,6 +36,7 @@ def finish() -> None:
     with st.sidebar.container(key="frame_choices", gap="small"):
         choose_everywhere(CHOICE, _("Language"), LANGUAGES, default=browser_language())
         choose_everywhere(SIZE, _("Text size"), _sizes(), default="normal")
+    live_slider.mount(calm=CALM, room=room(), again=st.session_state.pop(AGAIN, False))
 
 
 def type_size() -> Literal["normal", "projector"]:
@@ -46,8 +46,7 @@ def type_size() -> Literal["normal", "projector"]:
 
 def room() -> int:
     """Pixels from the left to the right of the main column."""
-    known: int = st.session_state.get(ROOM, ROOMS[type_size()])
-    return known
+    return live_slider.room(otherwise=ROOMS[type_size()])
 
 
 def _sizes() -> dict[str, str]:

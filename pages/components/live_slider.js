@@ -93,5 +93,6 @@ signal.addEventListener('abort', () => colours.disconnect());
 export default function ({data, setStateValue}) {
   calm = data.calm; news();
   tell = setStateValue;
+  if (data.again) setTimeout(tell, 300, 'again', data.run);
   if (!room) { room = data.room; measure(); if (main()) size.observe(main()) }
 }

@@ -20,21 +20,28 @@ _STYLE = ".st-key-live_slider_mount { position: absolute }"  # takes no room, no
 _component = st.components.v2.component("live_slider", js=_SCRIPT, css=_STYLE, isolate_styles=False)
 
 
-def mount(*, calm: Sequence[str], room: int) -> int:
+def room(otherwise: int) -> int:
+    """How many pixels wide the main column is, as far as the browser has said so."""
+    known = st.session_state.get(MOUNT)
+    found = otherwise if known is None else int(known.get("room", otherwise))
+    return max(NARROWEST, min(WIDEST, found))
+
+
+def mount(*, calm: Sequence[str], room: int, again: bool) -> None:
     """Make every slider of the app follow the finger. Called once per run, by the frame.
 
     calm: keys of sliders, or of containers around sliders, that commit at release only: where a rerun is expensive.
-    room: how many pixels wide the main column is taken to be.
-    Returns: how wide it is; `room` until the browser has said so.
+    room: how many pixels wide the main column was taken to be.
+    again: let the browser ask for one more run when this one is over.
     """
-    found = _component(
+    _component(
         key=MOUNT,
-        data={"calm": list(calm), "room": room, "run": time.monotonic_ns()},
+        data={"calm": list(calm), "room": room, "again": again, "run": time.monotonic_ns()},
         default={"room": room},
         on_room_change=_rerun,
         on_theme_change=_rerun,
+        on_again_change=_rerun,
     )
-    return max(NARROWEST, min(WIDEST, int(found.room)))
 
 
 def _rerun() -> None:

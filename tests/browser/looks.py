@@ -10,8 +10,8 @@ MAIN = '[data-testid="stMain"]'
 SIDEBAR = '[data-testid="stSidebar"]'
 CHOICES = ".st-key-frame_choices"  # language and text size
 RESET = f'{SIDEBAR} [class*="-reset"] button'
-SHARE = f'{SIDEBAR} [data-testid="stPopoverButton"]'
-ADDRESS = '[data-testid="stPopoverBody"] [data-testid="stCode"] code'
+SHARE = f'{SIDEBAR} [class*="-share"] button'
+ADDRESS = f'{SIDEBAR} [data-testid="stCode"] code'
 REFUSED = f"{MAIN} .atlas-refused"
 ERRORS = f'{MAIN} :is([data-testid="stException"], [data-testid="stAlertContentError"])'
 
@@ -75,6 +75,5 @@ def press(page: Page, selector: str) -> None:
 def shared_address(page: Page) -> str:
     """What the Share button offers."""
     page.locator(SHARE).click()
-    address = page.locator(ADDRESS).inner_text()
-    page.keyboard.press("Escape")
-    return address
+    settle(page)
+    return page.locator(ADDRESS).inner_text()

@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.conftest import Open
 from tests.browser.looks import (
     CHOICES,
+    MAIN,
     REFUSED,
     RESET,
     choose,
@@ -164,3 +165,46 @@ def follow(page: Page, path: str) -> None:
     link.first.click()
     page.wait_for_url(re.compile(re.escape(path)))
     settle(page)
+
+
+def test_the_address_keeps_a_slider_whose_bounds_have_moved(server: Server, open_page: Open) -> None:
+    page = open_page(server.url + "/translation")
+    page.locator(".st-key-panel_presets button").nth(2).click()  # a longer sentence, at its fifth step
+    page.wait_for_url(re.compile("translation_step=5"))
+    settle(page)
+    shown = pictures(page)
+    page.reload()
+    settle(page)
+    assert page.locator(".st-key-translation_step input").input_value() == "5"
+    assert pictures(page) == shown
+
+
+def test_back_takes_a_choice_back(server: Server, open_page: Open) -> None:
+    page = open_page(server.url + "/translation")
+    before = pictures(page)
+    choose(page, ".st-key-translation_method-en", "Beam")
+    assert "translation_method=beam" in query(page)
+    page.go_back()
+    expect(page.get_by_role("radio", name="Greedy", exact=True)).to_be_checked()
+    settle(page)
+    assert pictures(page) == before
+
+
+def test_charts_change_their_colours_with_the_theme(server: Server, open_page: Open) -> None:
+    page = open_page(server.url + "/translation")
+    light = pictures(page)
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator('[data-testid="stVegaLiteChart"] text').first).to_have_attribute("fill", "#e6eaf0")
+    assert pictures(page) != light
+
+
+def test_charts_take_the_room_that_there_is(server: Server, open_page: Open) -> None:
+    page = open_page(server.url + "/translation")
+    chart = page.locator(f'{MAIN} [data-testid="stVegaLiteChart"]').first
+    width = "chart => chart.querySelector('svg').getBoundingClientRect().width"
+    before = chart.evaluate(width)
+    page.set_viewport_size({"width": 1100, "height": 900})
+    expect(chart.locator("svg")).not_to_have_attribute("width", re.compile(rf"^{before:.0f}"))
+    settle(page)
+    assert chart.evaluate(width) < before
+    assert chart.evaluate("chart => chart.scrollWidth <= chart.clientWidth + 1")

@@ -142,7 +142,7 @@ def test_sampling_shows_what_it_does_to_the_probabilities() -> None:
         charts(opened(method="sampled", temperature=temperature, sentence="Il fait chaud."))["next_candidates"]
         for temperature in ("0.1", "2.0")
     )
-    assert cold["probability"].equals(hot["probability"])
+    assert cold["probability"][:9].equals(hot["probability"][:9])  # the last line is the chosen token's
     assert cold["drawn"].max() > cold["probability"].max() > hot["drawn"].max()
 
 
