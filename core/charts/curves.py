@@ -153,23 +153,24 @@ def curves_data(
     low, high = y if low is None else low, y if high is None else high
     if not len(x) == len(y) == len(low) == len(high):
         raise ValueError(f"x ({len(x)} series), y ({len(y)}), low ({len(low)}) and high ({len(high)}) must be as many")
-    frames = [_one(number, *parts) for number, parts in enumerate(zip(x, y, low, high, strict=True))]
-    empty = _one(0, [], [], [], [])  # no series at all still has columns
+    series = [_one(number, *parts) for number, parts in enumerate(zip(x, y, low, high, strict=True))]
+    whole = series or [_one(0, [], [], [], [])]  # no series at all still has columns
     return {
-        "curves": pd.concat(frames, ignore_index=True) if frames else empty,
+        "curves": pd.DataFrame({name: np.concatenate([one[name] for one in whole]) for name in whole[0]}),
         "marks": pd.DataFrame({"x": np.asarray(marks, np.float32)}),
     }
 
 
-def _one(number: int, *parts: npt.ArrayLike) -> pd.DataFrame:
+def _one(number: int, *parts: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
+    """The columns of one series."""
     columns = [np.asarray(part, dtype=np.float32) for part in parts]
     if columns[0].ndim != 1 or len({column.shape for column in columns}) > 1:
         shapes = ", ".join(str(column.shape) for column in columns)
         raise ValueError(f"x, y, low and high of series {number} ({shapes}) must be of one shape (points,)")
     finite = np.isfinite(columns[0]) & np.isfinite(columns[1])
     count = int(finite.sum())
-    frame = pd.DataFrame({"s": np.full(count, number, np.int8)})
-    for name, column in zip(("x", "y", "low", "high"), columns, strict=True):
-        frame[name] = column[finite]
-    frame["end"] = (np.arange(count) == count - 1).astype(np.int8)
-    return frame
+    return {
+        "s": np.full(count, number, np.int8),
+        **{name: column[finite] for name, column in zip(("x", "y", "low", "high"), columns, strict=True)},
+        "end": (np.arange(count) == count - 1).astype(np.int8),
+    }
