@@ -10,7 +10,7 @@ import streamlit as st
 from core.charts.architecture import MapLabels, transformer_map
 from pages.components import registry
 from pages.components.i18n import _
-from pages.components.plot import draw, picked
+from pages.components.plot import at_least, draw, picked
 from pages.components.words import heading
 
 LEADS_TO = {
@@ -27,6 +27,7 @@ LEADS_TO = {
 """Block of the map → address of its page; there is no link before the page exists."""
 
 MAP = "home.map"
+LEGIBLE = 680  # pixels
 
 
 def render() -> None:
@@ -41,6 +42,7 @@ def render() -> None:
         on_select=_remember,
         labels=_labels(),
         linked=linked,
+        width=at_least(LEGIBLE),
     )
     with st.container(horizontal=True, gap="medium", key="home_links"):
         for path, page in pages.items():

@@ -10,7 +10,7 @@ Several charts that change together are drawn as one, because each picture of it
 
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -22,6 +22,7 @@ from core.charts.theme import Style, style
 from pages.components import frame
 
 GAP = 22  # pixels between the parts of a figure
+NARROW = 640  # pixels; with less room, as on a phone, the parts of a figure stand below each other
 Build = Callable[..., Any]  # of core.charts: (style, **settings) → alt.Chart
 
 
@@ -107,10 +108,12 @@ def figure(
     on_select: Callable[[], None] | None = None,
 ) -> Plot:
     """Show several charts as one picture, in rows; a selection of a part is found as `part_selection`."""
-    theme = current_style()
+    theme, room = current_style(), frame.room()
+    if room < NARROW:
+        rows = [[replace(one, share=1.0)] for row in rows for one in row]
     shape = tuple(tuple((one.name, one.build, one.share, one.settings) for one in row) for row in rows)
     frames = compose_data({one.name: one.frames for row in rows for one in row})
-    return _show(key, _composed(theme, frame.room(), shape), frames, alt, name, on_select, theme)
+    return _show(key, _composed(theme, room, shape), frames, alt, name, on_select, theme)
 
 
 def _show(
@@ -135,6 +138,11 @@ def _show(
 def _lean(data: pd.DataFrame) -> pa.Table:
     """The same data, ready to be sent: from a pandas frame Streamlit needs thirty times as long."""
     return pa.table({name: data[name].to_numpy() for name in data})
+
+
+def at_least(pixels: int) -> int | None:
+    """A width for a chart that nobody can read if it is narrower: on a phone it then scrolls by itself."""
+    return pixels if frame.room() < pixels else None
 
 
 def picked(key: str, selection: str, field: str) -> Any:

@@ -8,10 +8,12 @@ import streamlit as st
 from core.charts import trees
 from core.decoding import Fate
 from pages.components.i18n import _
-from pages.components.plot import Plot, draw
+from pages.components.plot import Plot, at_least, draw
 from pages.components.tokens import plain
 from pages.components.translation_scene import Scene, result_line, say_that_there_is_nothing, source_line
 from pages.components.words import look_for
+
+LEGIBLE = 640  # pixels: of the legend
 
 
 def view(scene: Scene) -> Sequence[Plot]:
@@ -35,6 +37,7 @@ def view(scene: Scene) -> Sequence[Plot]:
             "Tree: every hypothesis of the beam search, from left to right; the winner is thick, the dropped are grey."
         ),
         num_steps=len(search),
+        width=at_least(LEGIBLE),
         height=330,
         words=trees.TreeWords(
             axis=_("step"),
