@@ -57,5 +57,5 @@ def coarsen(attention: Tensor, most: int) -> tuple[Tensor, int]:
     size = max(1, -(-max(attention.shape) // most))
     if size == 1:
         return attention, 1
-    rows = torch.stack([block.mean(dim=0) for block in attention.split(size)])  # (blocks, seq_k)
-    return torch.stack([block.sum(dim=1) for block in rows.split(size, dim=1)], dim=1), size  # (blocks, blocks)
+    rows = torch.stack([block.mean(dim=0) for block in torch.split(attention, size)])  # (blocks, seq_k)
+    return torch.stack([block.sum(dim=1) for block in torch.split(rows, size, dim=1)], dim=1), size  # (blocks, blocks)

@@ -6,7 +6,7 @@ Up to 64 × 64 cells. Beyond that a browser needs seconds for one picture: show 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import altair as alt
@@ -53,6 +53,7 @@ class Panel:
     values: str | None = None  # name among the values given to panels_data; None for a mask
     mask: str | None = None  # name among the masks given to panels_data; None if nothing is masked
     value_word: str = "weight"
+    most: float = 1  # where the colours of weights end
 
 
 def heatmap(
@@ -267,6 +268,8 @@ def _axis(grid: _Grid, side: Literal["x", "y"]) -> alt.Axis:
         title, table, texts = grid.words.row_axis, "query_tokens", grid.queries
         labels = tokens.labels_beside(texts, grid.row, grid.style.font_size)
     slanted: dict[str, Any] = {"labelAlign": "left", "labelBaseline": "middle"} if labels.angle else {}
+    band = grid.column if side == "x" else grid.row
+    crowded = band < labels.size  # every label would cover the next: leave some out, and write the others larger
     return alt.Axis(
         title=title or None,
         titleAnchor="start" if side == "x" and grid.bands > len(texts) else "middle",
@@ -274,9 +277,9 @@ def _axis(grid: _Grid, side: Literal["x", "y"]) -> alt.Axis:
         values=list(range(len(texts))),
         labelExpr=f"{table}[datum.value]",
         labelAngle=labels.angle,
-        labelFontSize=labels.size,
+        labelFontSize=grid.style.font_size if crowded else labels.size,
         labelLimit=labels.limit,
-        labelOverlap=False,
+        labelOverlap=crowded,
         **slanted,
     )
 
@@ -288,7 +291,7 @@ def _fill(cells: alt.Chart, grid: _Grid, panel: Panel) -> alt.Chart:
     is_masked = {"test": masked, "value": style.masked}
     if panel.values:
         undefined = {"test": f"!isValid(datum.{panel.values})", "value": style.surface}
-        scale = _ramp(style, panel.kind).scale()
+        scale = _ramp(style, panel).scale()
         colour = alt.Color(f"{panel.values}:Q", scale=scale, legend=None, condition=[is_masked, undefined])
         said = _number(f"datum.{panel.values}", _EXACT[panel.kind])
     else:
@@ -328,7 +331,7 @@ def _hatch(cells: alt.Chart, grid: _Grid, mask: str, x: alt.X, y: alt.Y) -> alt.
 
 def _numbers(cells: alt.Chart, style: Style, panel: Panel) -> alt.Chart:
     value = f"datum.{panel.values}"
-    ink = _ramp(style, panel.kind).ink(value, style.dark_ink, style.light_ink)
+    ink = _ramp(style, panel).ink(value, style.dark_ink, style.light_ink)
     number = _number(value, _SHORT[panel.kind])
     if panel.kind == "scores":  # "−12.3" is too wide for a cell
         number = f"abs({value}) < 9.95 ? {number} : {_number(value, '.0f')}"
@@ -353,8 +356,8 @@ def _rings(grid: _Grid) -> list[alt.Chart]:
     ]
 
 
-def _ramp(style: Style, kind: Kind) -> Ramp:
-    return {"scores": style.scores, "signed": style.signed}.get(kind, style.weights)
+def _ramp(style: Style, panel: Panel) -> Ramp:
+    return {"scores": style.scores, "signed": style.signed}.get(panel.kind, replace(style.weights, high=panel.most))
 
 
 def _number(value: str, form: str) -> str:

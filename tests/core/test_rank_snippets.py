@@ -10,7 +10,15 @@ from core import rank_snippets
 from core.masks import sliding_window_mask
 from core.rank import default_tolerance, ranks_of, reconstruct, reconstruction_errors
 from core.rank_depth import random_stack, random_tokens, residuals
-from core.rank_heads import Heads, attend, head_spectra, layer_spectra, random_heads
+from core.rank_heads import (
+    Heads,
+    attend,
+    head_spectra,
+    layer_spectra,
+    random_heads,
+    sweep_head_dims,
+    sweep_outputs,
+)
 
 
 def ran(program: str) -> dict[str, Any]:
@@ -71,3 +79,41 @@ def test_depth(skip: bool, mlp: bool, capsys: pytest.CaptureFixture[str]) -> Non
     expected = residuals(x, stack, scale=1.5, skip=skip, mlp=mlp)
     assert names["residuals"] == pytest.approx(expected, rel=1e-9, abs=1e-14)
     assert "after layer 3" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("left", [None, 2])
+@pytest.mark.parametrize("tolerance", [None, 1e-3])
+def test_a_sweep_of_random_heads(left: int | None, tolerance: float | None) -> None:
+    heads, head_dims = random_heads(3, 11, 5, generator=seeded(7)), (1, 2, 5)
+    program = rank_snippets.random_sweep(
+        seed=7, num_heads=3, seq_len=11, head_dims=head_dims, head=1, temperature=0.5, left=left, tolerance=tolerance,
+        share=0.8,
+    )  # fmt: skip
+    check_sweep(ran(program), heads, 1, head_dims, left, tolerance)
+
+
+def test_a_sweep_of_the_head_of_a_real_layer() -> None:
+    heads = random_heads(3, 11, 5, generator=seeded(7))
+    only = Heads(heads.q[2:], heads.k[2:], heads.v[2:])
+    program = rank_snippets.given_sweep(heads, head_dims=(1, 5), head=2, temperature=0.5, left=2, share=0.8)
+    check_sweep(ran(program), only, 0, (1, 5), 2, None)
+
+
+def check_sweep(
+    names: dict[str, Any],
+    heads: Heads,
+    head: int,
+    head_dims: tuple[int, ...],
+    left: int | None,
+    tolerance: float | None,
+) -> None:
+    mask = None if left is None else sliding_window_mask(11, left=left)
+    swept = sweep_head_dims(heads, head, head_dims, temperature=0.5, attend_mask=mask)
+    joined = sweep_outputs(heads, head_dims, temperature=0.5, attend_mask=mask)
+    for number, head_dim in enumerate(head_dims):
+        shapes = {"logits": (11, 11), "weights": (11, 11), "joined": (11, heads.q.shape[0] * head_dim)}
+        values = {"logits": swept.logits[number], "weights": swept.weights[number], "joined": joined[number]}
+        for name, shape in shapes.items():
+            limit = default_tolerance(*shape) if tolerance is None else tolerance
+            (expected,) = ranks_of(values[name][None], tolerance=limit, share=0.8)
+            assert names[f"of_{name}"][number] == pytest.approx(asdict(expected))

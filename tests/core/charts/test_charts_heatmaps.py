@@ -240,3 +240,20 @@ def test_large_scores_are_written_so_that_they_fit() -> None:
     frames = heatmap_data(np.array([[-9.94, -9.96, 12.3]]))
     svg = to_svg(heatmap(LIGHT, ["q"], list("abc"), kind="scores").to_dict(), frames, LIGHT)
     assert all(f">{number}<" in svg for number in ("−9.9", "−10", "12"))
+
+
+def test_of_labels_that_would_cover_each_other_some_are_left_out() -> None:
+    def axes(count: int) -> list[dict[str, Any]]:
+        texts = [str(number) for number in range(1, count + 1)]
+        encoding = heatmap(style("light"), texts, texts, width=300, height=300).to_dict()["layer"][0]["encoding"]
+        return [encoding[side]["axis"] for side in "xy"]
+
+    assert [axis["labelOverlap"] for axis in axes(20)] == [False, False]
+    assert [(axis["labelOverlap"], axis["labelFontSize"]) for axis in axes(64)] == [(True, 12), (True, 12)]
+
+
+def test_colours_of_weights_may_end_earlier() -> None:
+    shown = [Panel("all", "weights", "a"), Panel("small ones", "weights", "a", most=0.25)]
+    drawn = panels(style("light"), ["x"], ["y"], shown).to_dict()["hconcat"]
+    domains = [panel["layer"][0]["encoding"]["color"]["scale"]["domain"] for panel in drawn]
+    assert [(domain[0], domain[-1]) for domain in domains] == [(0, 1), (0, 0.25)]
