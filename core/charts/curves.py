@@ -17,7 +17,7 @@ from core.charts.theme import Style, themed
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 """A symbol for each series, so that lines are told apart without their colours."""
 
-_WIDEST = "1e-10"  # of the usual labels of an axis
+_WIDEST = "0.00001"  # of the usual labels of an axis
 _DECADE = "abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-6"
 
 
@@ -26,7 +26,7 @@ class Axis:
     """One axis: what it says, linear or logarithmic, and its range (that of the data if None).
 
     ticks: where the axis is labelled; Vega chooses if None. format: of its numbers, as d3 writes it; by default 1e-7 on
-    a logarithmic axis, and plain decimals on a linear one.
+    a logarithmic axis, and plain decimals on a linear one. least_step: between two labels; 1 where halves mean nothing.
     """
 
     title: str
@@ -34,6 +34,7 @@ class Axis:
     domain: tuple[float, float] | None = None
     ticks: tuple[float, ...] | None = None
     format: str | None = None
+    least_step: float | None = None
 
     def scale(self) -> alt.Scale:
         return alt.Scale(
@@ -47,6 +48,8 @@ class Axis:
 
     def drawn(self, *, grid: bool) -> alt.Axis:
         ticks: dict[str, Any] = {"tickCount": 5} if self.ticks is None else {"values": list(self.ticks)}
+        if self.least_step is not None:
+            ticks["tickMinStep"] = self.least_step
         if self.log:  # Vega draws a line for 1, 2, 3, … 9, 10, 20: those between the decades step back
             ticks["gridOpacity"] = {"condition": {"test": _DECADE, "value": 1}, "value": 0.2}
         form = self.format or ("~g" if self.log else "~r")
@@ -80,7 +83,7 @@ def curves(
     if not 1 <= len(series) <= len(SHAPES):
         raise ValueError(f"series ({len(series)} names) must hold from 1 to {len(SHAPES)} names")
     if outer_width:
-        width = outer_width - tokens.beside_axis([_WIDEST], style.font_size)
+        width = outer_width - _beside(y, style.font_size)
     numbers = list(range(len(series)))
     colour = alt.Scale(domain=numbers, range=list(style.categorical[: len(series)]))
     legend = alt.Legend(
@@ -135,6 +138,12 @@ def curves(
         ),
         style,
     )
+
+
+def _beside(y: Axis, font_size: float) -> int:
+    """Pixels that the labels and the title at the left need."""
+    labels = [_WIDEST] if y.ticks is None else [f"{tick:g}" for tick in y.ticks]
+    return tokens.beside_axis(labels, font_size) - (0 if y.title else round(1.4 * font_size))
 
 
 def curves_data(

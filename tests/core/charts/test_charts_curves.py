@@ -68,6 +68,12 @@ def test_a_narrow_chart_keeps_within_its_width() -> None:
     assert marks_of("line", spec(*"abcd"))["encoding"]["color"]["legend"]["columns"] == 4
 
 
+def test_labels_may_keep_a_distance() -> None:
+    line = marks_of("line", spec("a", axes=(Axis("layer", least_step=1), LINEAR[1])))["encoding"]
+    assert line["x"]["axis"]["tickMinStep"] == 1
+    assert "tickMinStep" not in line["y"]["axis"]
+
+
 def test_data_are_lean_and_keep_their_order() -> None:
     frames = curves_data([[1, 2, 3], [5]], [[0.5, 0.25, 0.125], [7]], marks=[2])
     assert frames["curves"].dtypes.astype(str).to_dict() == {
