@@ -27,7 +27,7 @@ LEADS_TO = {
 """Block of the map → address of its page; there is no link before the page exists."""
 
 MAP = "home.map"
-LEGIBLE = 680  # pixels
+LEGIBLE = 760  # pixels
 
 
 def render() -> None:

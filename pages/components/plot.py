@@ -130,6 +130,7 @@ def _show(
         key=key,
         alt=alt,
         theme=None,
+        width="stretch" if spec.get("width") == "container" else "content",
         on_select=on_select or "ignore",
     )
     return Plot(key, name or key, spec, frames, theme)

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from core.attention_maps import describe, pick
 from core.charts import bars, heatmaps
+from pages.components.frame import type_size
 from pages.components.i18n import _
 from pages.components.numbers import percent
 from pages.components.plot import Part, Plot, clicks, figure, part, picked
@@ -23,8 +24,9 @@ from pages.components.translation_scene import (
 from pages.components.words import look_for
 
 KEY = "translation.steps"
-CANDIDATES = 10
-HIGHEST = 250  # pixels of the heatmap, however many steps there are
+CANDIDATES = {"normal": 10, "projector": 7}
+HIGHEST = {"normal": 250, "projector": 190}  # pixels of the heatmap, however many steps there are
+BARS = {"normal": 200, "projector": 150}
 
 
 def view(scene: Scene) -> Sequence[Plot]:
@@ -70,11 +72,11 @@ def _candidates(scene: Scene) -> Part:
         bars.candidates_data(
             [replace(candidate, token=plain(candidate.token)) for candidate in step.candidates],
             chosen_id=step.chosen.token_id,
-            count=CANDIDATES,
+            count=CANDIDATES[type_size()],
             nonce=clicks(KEY),
         ),
         share=0.31,
-        count=CANDIDATES,
+        count=CANDIDATES[type_size()],
         sampled=sampled,
         words=bars.CandidateWords(
             axis=_("drawn (dashed: the model's own)") if sampled else _("probability of being next"),
@@ -97,7 +99,7 @@ def _looks(scene: Scene, weights: Tensor) -> Part:
         keys=plainly(scene.trace.source_tokens),
         words=bars.AttentionWords(axis=_("attention weight"), key=_("source token"), weight=_("weight")),
         title=_("Where this step looks in the source"),
-        height=200,
+        height=BARS[type_size()],
     )
 
 
@@ -111,7 +113,7 @@ def _alignment(scene: Scene, cross: Tensor) -> Part:
         keys=plainly(scene.trace.source_tokens),
         words=heatmap_words(_("the decoder is about to say"), _("source: is looked at")),
         title=_("Cross-attention of all steps"),
-        height=min(28 * len(scene.trace.tokens), HIGHEST),
+        height=min(28 * len(scene.trace.tokens), HIGHEST[type_size()]),
     )
 
 
