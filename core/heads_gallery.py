@@ -145,3 +145,13 @@ def main_target(stats: HeadStats) -> tuple[Measure, float]:
     shares = {target: float(getattr(stats, target)) for target in TARGETS}
     target = max(TARGETS, key=lambda each: shares[each])
     return target, shares[target]
+
+
+def strongest_head(maps: Maps, query: int, key: int) -> tuple[HeadName, float]:
+    """The head in which one token looks most at another, and how much; places are counted from 0.
+
+    Raises: IndexError if there is no such query or key.
+    """
+    weights = maps.weights[:, :, query, key]  # (num_layers, num_heads)
+    layer, head = divmod(int(weights.argmax()), weights.shape[1])
+    return HeadName(maps.kind, layer, head), float(weights[layer, head])

@@ -16,6 +16,7 @@ from core.rank import Ranks, default_tolerance, ranks_of
 from core.rank_heads import attend, head_spectra, layer_spectra, model_heads
 
 if TYPE_CHECKING:
+    from core.heads_loss import HeadCosts
     from core.models import TranslationModel
 
 # ------------------------------------------------------------------------- the printed NumPy multi-head attention runs
@@ -142,3 +143,36 @@ def told_ranks_verdict(
     if all(ones) and all(layers):
         return Verdict.HOLDS
     return Verdict.ONLY_IF if any(ones) and any(layers) else Verdict.DOES_NOT_HOLD
+
+
+# ------------------------------------------------------------------------------------ a model needs all of its heads
+
+NEEDLESS = 0.01  # of the loss with all heads: a head that costs less than this share when it is off
+
+
+@dataclass(frozen=True, slots=True)
+class Needless:
+    """How many heads a model hardly misses, when one of them alone is off."""
+
+    heads: int
+    needless: int  # cost less than a share of the loss
+    better: int  # of these: the loss is even smaller without
+
+
+def count_needless(costs: "HeadCosts", *, share: float = NEEDLESS) -> Needless:
+    """Count the heads that cost less than `share` of the loss."""
+    few = [head for head in costs.heads if head.cost < share * costs.loss]
+    return Needless(len(costs.heads), len(few), sum(head.cost < 0 for head in few))
+
+
+def needed_verdict(measured: Needless) -> Verdict:
+    """Judge "a model needs all of its heads" by how many it hardly misses: none, some, or more than half.
+
+    Each was off alone; that one is not missed does not say that two would not be.
+    UNDECIDED if there are no heads.
+    """
+    if not measured.heads:
+        return Verdict.UNDECIDED
+    if not measured.needless:
+        return Verdict.HOLDS
+    return Verdict.DOES_NOT_HOLD if 2 * measured.needless > measured.heads else Verdict.ONLY_IF

@@ -10,10 +10,13 @@ from core.claims import Verdict
 from core.claims.heads import (
     CLEAR,
     Labelled,
+    Needless,
     count_clear,
+    count_needless,
     labels_verdict,
     measure_layers,
     measure_parameters,
+    needed_verdict,
     parameters_verdict,
     printed_verdict,
     told_ranks_verdict,
@@ -27,6 +30,7 @@ from core.heads_as_printed import (
     swap_last_axes,
 )
 from core.heads_gallery import HeadName, HeadStats, Kind, Measure, attention_maps, measure_heads
+from core.heads_loss import HeadCost, HeadCosts
 from core.model_heads import encoder_inputs
 from core.models import TranslationModel, load
 from core.projections import Projection
@@ -182,3 +186,27 @@ def test_told_ranks_verdict(one: list[float], together: list[float], verdict: Ve
 def test_a_short_text_cannot_tell() -> None:
     assert told_ranks_verdict(59, [8], [59]) is Verdict.UNDECIDED
     assert told_ranks_verdict(60, [8], [60]) is Verdict.HOLDS
+
+
+def costs(*found: float, loss: float = 2.0) -> HeadCosts:
+    heads = tuple(HeadCost(HeadName(Kind.CROSS, 0, i), loss + cost, cost) for i, cost in enumerate(found))
+    return HeadCosts(pairs=3, tokens=17, loss=loss, heads=heads)
+
+
+def test_needless_heads_cost_less_than_a_share_of_the_loss() -> None:
+    assert count_needless(costs(0.5, 0.02, 0.0199, -0.1)) == Needless(heads=4, needless=2, better=1)
+    assert count_needless(costs(0.5, 0.02, 0.0199), share=0.5) == Needless(heads=3, needless=3, better=0)
+
+
+@pytest.mark.parametrize(
+    ("heads", "needless", "verdict"),
+    [
+        (0, 0, Verdict.UNDECIDED),
+        (4, 0, Verdict.HOLDS),
+        (4, 1, Verdict.ONLY_IF),
+        (4, 2, Verdict.ONLY_IF),
+        (4, 3, Verdict.DOES_NOT_HOLD),
+    ],
+)
+def test_needed_verdict(heads: int, needless: int, verdict: Verdict) -> None:
+    assert needed_verdict(Needless(heads, needless, 0)) is verdict

@@ -19,6 +19,7 @@ from core.heads_gallery import (
     main_target,
     measure_heads,
     sort_heads,
+    strongest_head,
 )
 from tests.tiny import tiny_marian, tiny_tokenizer
 
@@ -140,3 +141,15 @@ def test_a_translation_has_three_kinds_of_maps(trace: DecodingTrace) -> None:
 def test_an_empty_translation_has_none() -> None:
     model = SimpleNamespace(network=tiny_marian(), tokenizer=tiny_tokenizer())
     assert attention_maps(translate(model, " ")) == ()
+
+
+def test_the_head_that_looks_most_from_here_to_there() -> None:
+    weights = torch.zeros(2, 3, 4, 5)  # layers, heads, queries, keys
+    weights[0, 2, 3, 1] = 0.5
+    weights[1, 0, 3, 1] = 0.75
+    weights[1, 2, 1, 3] = 1.0
+    found = Maps(Kind.CROSS, ("a",) * 4, ("b",) * 5, weights)
+    assert strongest_head(found, 3, 1) == (HeadName(Kind.CROSS, 1, 0), 0.75)
+    assert strongest_head(found, 1, 3) == (HeadName(Kind.CROSS, 1, 2), 1.0)
+    with pytest.raises(IndexError):
+        strongest_head(found, 4, 0)
