@@ -22,6 +22,7 @@ def sections() -> Mapping[str, Sequence[StreamlitPage]]:
         _("Attention"): [
             st.Page(_lazily("qkv", computes=True), title=_("Queries, keys, values"), url_path="qkv"),
             st.Page(_lazily("masks", computes=True), title=_("Masks"), url_path="masks"),
+            st.Page(_lazily("heads", computes=True), title=_("Attention heads"), url_path="heads"),
         ],
         _("Whole model"): [
             st.Page(_lazily("translation", computes=True), title=_("Translation"), url_path="translation")
