@@ -1,6 +1,7 @@
 """How long torch's layers need for a sequence, against its length, measured on this machine."""
 
 import math
+import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +16,9 @@ from core.recurrence import Layer
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 MOST_SECONDS = 9.0
 MOST_BYTES = 500_000_000
+ROUNDS = 3
 REPEATS = 20
-ENOUGH = 0.15  # seconds spent on one time: no more runs after that
+ENOUGH = 0.1  # seconds spent on one time in one round: no more runs after that
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,15 @@ class Times:
     """Seconds for one forward pass over one sequence, by layer; a layer may lack the longest lengths."""
 
     lengths: tuple[int, ...]
-    seconds: Mapping[Layer, tuple[float, ...]]
+    rounds: tuple[Mapping[Layer, tuple[float, ...]], ...]  # equally long ones: all was measured several times over
+
+    @property
+    def seconds(self) -> Mapping[Layer, tuple[float, ...]]:
+        """The middle of the rounds: what disturbed one of them does not count."""
+        return {
+            layer: tuple(statistics.median(times) for times in zip(*(one[layer] for one in self.rounds), strict=True))
+            for layer in self.rounds[0]
+        }
 
 
 def attention_bytes(length: int) -> int:
@@ -43,29 +53,47 @@ def measure_times(
     most_bytes: int = MOST_BYTES,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Times:
-    """Time a forward pass of every layer at every length, shorter lengths first, within bounds of time and memory.
+    """Time a forward pass of every layer at every length, in several rounds, within bounds of time and memory.
 
-    Each time is the shortest of several runs, which the machine disturbed least. A length is left out for a layer where
-    its scores would need more than most_bytes, and where the time at the length before, grown fourfold for every
-    doubling, says that it would take more than what is left of most_seconds.
+    Each time of a round is the shortest of several runs, which the machine disturbed least. A length is left out for a
+    layer where its scores would need more than most_bytes, and where the time at the length before, grown fourfold for
+    every doubling, says that it would take more than what is left of most_seconds. There are ROUNDS rounds, less if
+    another one would take too long.
     """
     begin = clock()
     layers = {layer: new_layer(layer, dim, generator=generator) for layer in Layer}
-    found: dict[Layer, list[float]] = {layer: [] for layer in Layer}
-    points = [(number, length, layer) for number, length in enumerate(lengths) for layer in Layer]
-    for done, (number, length, layer) in enumerate(points):
-        on_progress(done, len(points))
-        if cancelled():
-            break
-        if len(found[layer]) < number or (layer is Layer.ATTENTION and attention_bytes(length) > most_bytes):
-            continue
-        before = found[layer][-1] * (length / lengths[number - 1]) ** 2 if number else 0.0
-        if clock() - begin + before > most_seconds:
-            continue
-        x = torch.randn(1, length, dim, generator=generator)  # (1, length, dim)
-        found[layer].append(_shortest(layers[layer], x, clock))
-    on_progress(len(points), len(points))
-    return Times(tuple(lengths), {layer: tuple(seconds) for layer, seconds in found.items()})
+    points = [(length, layer) for length in lengths for layer in Layer]
+    rounds: list[Mapping[Layer, tuple[float, ...]]] = []
+    took = 0.0
+    while not rounds or (len(rounds) < ROUNDS and not cancelled() and clock() - begin + took < most_seconds):
+        started = clock()
+        found: dict[Layer, list[float]] = {layer: [] for layer in Layer}
+        for done, (length, layer) in enumerate(points):
+            on_progress(len(points) * len(rounds) + done, len(points) * ROUNDS)
+            if cancelled():
+                break
+            if rounds and len(found[layer]) == len(rounds[0][layer]):
+                continue  # it was left out in the first round
+            if not _affordable(found[layer], length, lengths, most_seconds - (clock() - begin)):
+                continue
+            if layer is Layer.ATTENTION and attention_bytes(length) > most_bytes:
+                continue
+            x = torch.randn(1, length, dim, generator=generator)  # (1, length, dim)
+            found[layer].append(_shortest(layers[layer], x, clock))
+        rounds.append({layer: tuple(seconds) for layer, seconds in found.items()})
+        took = clock() - started
+    on_progress(len(points) * ROUNDS, len(points) * ROUNDS)
+    as_long = [one for one in rounds if all(len(one[layer]) == len(rounds[0][layer]) for layer in Layer)]
+    return Times(tuple(lengths), tuple(as_long))
+
+
+def _affordable(found: Sequence[float], length: int, lengths: Sequence[int], left: float) -> bool:
+    """Whether this length is the next one, and will probably take less than the seconds that are left."""
+    number = lengths.index(length)
+    if len(found) < number:
+        return False
+    before = found[-1] * (length / lengths[number - 1]) ** 2 if number else 0.0
+    return before <= left
 
 
 def _shortest(layer: torch.nn.Module, x: Tensor, clock: Callable[[], float]) -> float:
@@ -97,13 +125,31 @@ def crossing(times: Times, one: Layer, other: Layer) -> float | None:
     return None
 
 
-def growth(times: Times, layer: Layer) -> float | None:
+def growth(lengths: Sequence[int], seconds: Sequence[float]) -> float | None:
     """The power of the length with which the time grows at the long end, over the last factor of 4; None if too short.
 
     2 is quadratic, 1 is linear.
     """
-    seconds = times.seconds[layer]
     if len(seconds) < 3:
         return None
     first, last = len(seconds) - 3, len(seconds) - 1
-    return math.log(seconds[last] / seconds[first]) / math.log(times.lengths[last] / times.lengths[first])
+    return math.log(seconds[last] / seconds[first]) / math.log(lengths[last] / lengths[first])
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A power of the length: in the middle of the rounds, and the lowest and highest of all rounds."""
+
+    middle: float
+    low: float
+    high: float
+    rounds: int
+
+
+def growth_over_rounds(times: Times, layer: Layer) -> Growth | None:
+    """How surely the growth is known; None if too few lengths were measured."""
+    powers = [growth(times.lengths, one[layer]) for one in times.rounds]
+    known = [power for power in powers if power is not None]
+    if not known:
+        return None
+    return Growth(statistics.median(known), min(known), max(known), len(known))

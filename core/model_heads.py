@@ -17,6 +17,7 @@ class EncoderInputs:
 
     tokens: tuple[str, ...]
     states: Tensor  # (num_layers, seq_len, d_model), float64
+    was_cut: bool  # it had more tokens than that
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,8 @@ def encoder_inputs(model: TranslationModel, text: str, *, most_tokens: int) -> E
     with torch.inference_mode():
         states = model.network.get_encoder()(input_ids=torch.tensor([ids]), output_hidden_states=True).hidden_states
     stacked = torch.cat(states[:-1]).double()  # (num_layers, seq_len, d_model); the last is the encoder's output
-    return EncoderInputs(tuple(model.tokenizer.convert_ids_to_tokens(ids)), stacked)
+    tokens = tuple(model.tokenizer.convert_ids_to_tokens(ids))
+    return EncoderInputs(tokens, stacked, was_cut=len(said) > most_tokens - 1)
 
 
 def encoder_head(model: TranslationModel, layer: int, head: int) -> Head:

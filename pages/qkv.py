@@ -18,14 +18,14 @@ def render() -> None:
         names = {"library": _("Library"), "sentence": _("Sentence"), "matrices": _("Matrices")}
         view = panel.choice("view", _("View"), names, default="library")
         settings = VIEWS[view].controls(panel)
-        panel.finish(presets=_presets(view), play="query" if view == "sentence" else None)
 
     heading(
         _("Queries, keys and values"),
         _("How does a token ask, what does it find, and why does that take three matrices?"),
         panel,
     )
-    VIEWS[view].view(panel, settings)
+    play = VIEWS[view].view(panel, settings)
+    panel.finish(presets=_presets(view), play=play)
 
 
 def _presets(view: str) -> dict[str, dict[str, object]]:

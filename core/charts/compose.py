@@ -20,6 +20,9 @@ _OF_THE_WHOLE = ("$schema", "config", "padding", "autosize", "usermeta", "params
 _RESOLVE = {"scale": {"color": "independent", "shape": "independent"}}
 """Every part has colours, symbols and a legend of its own."""
 
+_MARGIN = {"data": {"values": []}, "mark": "rect", "width": 0, "height": 0}
+"""A view of nothing: what follows it in a row begins with its labels where every other row does."""
+
 
 def compose(rows: Sequence[Mapping[str, Spec]], *, spacing: float = 20) -> dict[str, Any]:
     """One specification of rows of parts: name → ``to_dict()`` of a chart with a width of its own.
@@ -37,9 +40,9 @@ def compose(rows: Sequence[Mapping[str, Spec]], *, spacing: float = 20) -> dict[
     for name, part in zip(names, parts, strict=True):
         if part.get("width") == "container":
             raise ValueError(f"part {name} must have a width of its own")
-    lines = [
-        {"hconcat": [_inner(part) for part in row.values()], "spacing": spacing, "resolve": _RESOLVE} for row in renamed
-    ]
+    lines = [_row([_inner(part) for part in row.values()], spacing) for row in renamed]
+    if len(lines) > 1:  # else a row with narrow labels would begin where the plot of a row with wide ones does
+        lines = [_row([_MARGIN, line], 0) for line in lines]
     whole = {key: parts[0][key] for key in _OF_THE_WHOLE if key in parts[0]}
     whole["autosize"] = {"type": "pad", "contains": "padding"}
     whole["params"] = [param for part in parts for param in part.get("params", ())]
@@ -49,6 +52,10 @@ def compose(rows: Sequence[Mapping[str, Spec]], *, spacing: float = 20) -> dict[
 def compose_data(parts: Mapping[str, Mapping[str, pd.DataFrame]]) -> dict[str, pd.DataFrame]:
     """The data of the whole, from those of its parts."""
     return {f"{part}_{name}": frame for part, frames in parts.items() for name, frame in frames.items()}
+
+
+def _row(views: Sequence[Spec], spacing: float) -> Spec:
+    return {"hconcat": list(views), "spacing": spacing, "resolve": _RESOLVE}
 
 
 def _inner(part: Spec) -> dict[str, Any]:

@@ -36,13 +36,13 @@ def lookup(
     *,
     raw: bool = False,
     words: LookupWords | None = None,
-    total_width: int = 1070,
+    outer_width: int = 1065,
     row_height: int = 30,
 ) -> alt.HConcatChart:
     """Three panels with a row for every book and one, the last, for the answer.
 
     Bars of the similarities; bars of the shares, on an axis from 0 to 1 unless they are raw; and a grid of what each
-    book contributes of each content. The last row holds the sums.
+    book contributes of each content. The last row holds the sums. ``outer_width`` is that of all, with the titles.
     Datasets: "books" (b: int16; similarity, share: float32), "sum" (b: int16; share: float32) and "contents"
     (b, c: int16; value: float32), from :func:`lookup_data`.
     Raises: ValueError if there are no titles or no contents.
@@ -53,7 +53,7 @@ def lookup(
     words = words or LookupWords()
     rows = [*titles, f"= {words.answer}"]
     gutter = min(max(tokens.text_width(text, style.font_size) for text in rows), 14 * style.font_size) + 12
-    widths = [int(part * (total_width - gutter - 2 * _SPACING)) for part in (0.31, 0.31, 0.38)]
+    widths = [int(part * (outer_width - gutter - 2 * _SPACING)) for part in (0.31, 0.31, 0.38)]
     height = style.px(row_height * len(rows))
     bands = alt.Scale(domain=list(range(len(rows))), padding=0)
     labels = alt.Axis(

@@ -53,11 +53,11 @@ def matrices(
     shown: Sequence[Matrix],
     *,
     words: MatrixWords | None = None,
-    total_width: int = 1070,
+    outer_width: int = 1065,
     height: int = 170,
     clickable: bool = True,
 ) -> alt.HConcatChart:
-    """Matrices side by side, the row labels written once; ``total_width`` includes these labels.
+    """Matrices side by side, the row labels written once; ``outer_width`` includes these labels.
 
     Datasets: one for each matrix (cell: int32; q, k: int16; value: float32; nonce: int8), "mark" (q: int16) and
     "picked" (m: int8; q, k: int16), from :func:`matrices_data`. Selection: "cell", with fields cell and nonce; see
@@ -70,7 +70,8 @@ def matrices(
         if not 1 <= count <= MOST:
             raise ValueError(f"{name} ({count}) must be between 1 and {MOST}")
     gutter = min(max(tokens.text_width(text, style.font_size) for text in rows), 9 * style.font_size) + 12
-    width = (total_width - gutter - (_SPACING + 1) * (len(shown) - 1)) / len(shown)
+    ring = 4 * style.scale  # half of its line stands out on either side of a matrix
+    width = (outer_width - gutter - ring - (_SPACING + ring) * (len(shown) - 1)) / len(shown)
     row = _Row(style, rows, words or MatrixWords(), max(int(width), 20), style.px(height), clickable)
     select = alt.PointSelectionConfig(type="point", fields=["cell", "nonce"], on="click", clear=False)
     views = [f"cells_{index}" for index in range(len(shown))]

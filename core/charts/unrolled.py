@@ -34,6 +34,7 @@ def unrolled(
     dense: bool = False,
     title: str | None = None,
     width: int | None = None,
+    outer_width: int | None = None,
     height: int = 170,
     expected_width: int = 420,
 ) -> alt.LayerChart:
@@ -41,11 +42,14 @@ def unrolled(
 
     dense: there are so many edges that each must be faint.
     Datasets: "edges" (x, y, x2, y2: int16; on: int8) and "nodes" (x, y: int16; on: int8), from :func:`unrolled_data`.
+    ``width`` is the plot's, ``outer_width`` that of the plot with its axis; without either it fills its container.
     Raises: ValueError if there are no words.
     """
     if not words:
         raise ValueError("words must hold at least one word")
     labels = labels or UnrolledWords()
+    if outer_width:
+        width = outer_width - tokens.beside_axis([str(num_steps)], style.font_size)
     bands = max(len(words), 3)
     column = (width or expected_width) / bands
     set_as = tokens.labels_across(words, column, style.font_size)

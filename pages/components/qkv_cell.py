@@ -3,21 +3,20 @@
 import html
 from collections.abc import Sequence
 
-import streamlit as st
-
 from core.projections import Computation, Head, HeadTrace, Rule, explain
 from pages.components.i18n import _
 
 MOST_TERMS = 10  # that are written out
 
 
-def show(words: Sequence[str], trace: HeadTrace, head: Head, matrix: str, row: int, column: int) -> None:
+def told(words: Sequence[str], trace: HeadTrace, head: Head, matrix: str, row: int, column: int) -> str:
+    """As HTML."""
     computation = explain(trace, head, matrix, row, column)
     title = f"{_names()[matrix]}[{words[row]}, {_column(words, matrix, column)}]"
-    st.html(
+    return (
         f'<div class="atlas-look"><b>{html.escape(_("This number, term by term (click another cell)"))}</b>'
         f"<p><strong>{html.escape(title)} = {computation.value:.4f}</strong></p>"
-        f"<p>{html.escape(_told(computation, matrix, column))}</p></div>"
+        f"<p>{html.escape(_terms(computation, matrix, column))}</p></div>"
     )
 
 
@@ -40,7 +39,7 @@ def _column(words: Sequence[str], matrix: str, column: int) -> str:
     return _("feature {number}").format(number=column + 1)
 
 
-def _told(computation: Computation, matrix: str, column: int) -> str:
+def _terms(computation: Computation, matrix: str, column: int) -> str:
     if computation.rule is Rule.GIVEN:
         return _("the input: nothing is computed here")
     if computation.rule is Rule.SOFTMAX:

@@ -33,7 +33,7 @@ READING = (
 
 
 def draw(
-    formulas: Sequence[Formula],
+    formulas: Callable[[], Sequence[Formula]],
     *,
     code: Sequence[Callable[..., Any]],
     plots: Sequence[Plot],
@@ -41,7 +41,7 @@ def draw(
 ) -> None:
     fold(
         "qkv",
-        formula=lambda: formulas,
+        formula=formulas,
         code=code,
         plots=plots,
         snippet={library.value: partial(program, library.value) for library in Library},

@@ -16,22 +16,33 @@ from core.retrieval import Answer, Shelf, answer_of_labels, closest_label, look_
 from pages.components import qkv_fold, qkv_shelves, qkv_table
 from pages.components.controls import Panel
 from pages.components.fold import Formula
-from pages.components.frame import type_size
+from pages.components.frame import room
 from pages.components.i18n import _
 from pages.components.plot import Plot, draw
 from pages.components.qkv_shelves import Example
 from pages.components.words import Claim, claim_cards, look_for
 
-WIDTHS = {"normal": 1070, "projector": 940}  # pixels that there are on the screens that the page is made for
-
 
 @dataclass(frozen=True, slots=True)
 class Settings:
+    """What is chosen beside the query."""
+
     shelf: str
     table: str
-    query: tuple[float, ...]
     softmax: bool
-    temperature: float
+    editing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The query and the temperature, on sliders."""
+
+    query: tuple[float, ...]
+    temperature: float = 1.0
+
+    @property
+    def vector(self) -> Tensor:
+        return torch.tensor(self.query, dtype=torch.float64)  # (features,)
 
 
 def controls(panel: Panel) -> Settings:
@@ -39,20 +50,10 @@ def controls(panel: Panel) -> Settings:
     titles = {name: example.name for name, example in examples.items()}
     shelf = panel.choice("shelf", _("Example"), titles, default="library", on_change=partial(_begin, panel))
     table = panel.hidden("table", _("Table"), default="", pattern=qkv_shelves.WRITTEN)
-    usual = qkv_shelves.queries("library")  # one default for all, so that Reset knows where to go
     names = {"softmax": _("after softmax"), "raw": _("raw")}
     softmax = panel.choice("weights", _("Weights"), names, default="softmax") == "softmax"
-    features, places, query = examples[shelf].features, st.columns(2) * 2, []
-    for number, (feature, place) in enumerate(zip(features, places, strict=False), start=1):
-        with place:
-            label = _("q: {feature}").format(feature=feature)
-            name = f"q{number}"
-            query.append(panel.slider(name, label, -3.0, 3.0, default=usual[name], step=0.1, format="%.1f"))
-    temperature = 1.0
-    if softmax:
-        with places[len(features)]:
-            temperature = panel.slider("temperature", _("Temperature"), 0.1, 5.0, default=1.0, step=0.1, format="%.1f")
-    return Settings(shelf, table, tuple(query), softmax, temperature)
+    editing = panel.toggle("edit", _("Edit the table"), default=False)
+    return Settings(shelf, table, softmax, editing)
 
 
 def _begin(panel: Panel) -> None:
@@ -60,20 +61,48 @@ def _begin(panel: Panel) -> None:
     panel.put({"table": "", **qkv_shelves.queries(st.session_state["qkv_shelf"])})
 
 
-def view(panel: Panel, settings: Settings) -> None:
+def view(panel: Panel, settings: Settings) -> str | None:
+    """Returns: the slider that Play moves on; there is none."""
     example = qkv_shelves.examples()[settings.shelf]
-    shelf = qkv_table.edit(panel, settings.shelf, example, settings.table)
-    query = torch.tensor(settings.query, dtype=torch.float64)
-    answer = look_up(shelf, query, temperature=settings.temperature, softmax=settings.softmax)
-    plot = _draw(shelf, example, answer, settings)
-    look_for(*_in_words(shelf, example, query, answer, settings))
+    shelf = (
+        qkv_table.edit(panel, settings.shelf, example, settings.table)
+        if settings.editing
+        else qkv_table.shelf_of(qkv_table.rows(example, settings.table))
+    )
+    panel.follow(partial(_ask, panel, example, settings), partial(_picture, shelf, example, settings))
     claim_cards([_relevances()])
+    return None
+
+
+def _ask(panel: Panel, example: Example, settings: Settings) -> Asked:
+    """The sliders of the query and the temperature."""
+    usual = qkv_shelves.queries("library")  # one default for all examples, so that Reset knows where to go
+    labels = {f"q{number}": _("q: {feature}").format(feature=name) for number, name in enumerate(example.features, 1)}
+
+    def feature(name: str) -> float:
+        return panel.slider(name, labels[name], -3.0, 3.0, default=usual[name], step=0.1, format="%.1f")
+
+    with panel.beside():
+        first = (feature("q1"), feature("q2"))
+    with panel.beside():
+        query = (*first, feature("q3"))
+        if not settings.softmax:
+            return Asked(query)
+        temperature = panel.slider("temperature", _("Temperature"), 0.1, 5.0, default=1.0, step=0.1, format="%.1f")
+        return Asked(query, temperature)
+
+
+def _picture(shelf: Shelf, example: Example, settings: Settings, asked: Asked) -> None:
+    answer = look_up(shelf, asked.vector, temperature=asked.temperature, softmax=settings.softmax)
+    written = "" if settings.editing else qkv_table.shown(shelf, example)
+    look_for(*_in_words(shelf, example, asked.vector, answer, settings), beside=written)
+    plot = _draw(shelf, example, answer, settings)
     qkv_fold.draw(
-        _formulas(query, shelf, answer, settings),
+        lambda: _formulas(shelf, answer, settings, asked),
         code=(look_up, scaled_dot_product_attention),
         plots=[plot],
         program=lambda library: shelf_program(
-            Library(library), shelf, query, temperature=settings.temperature, softmax=settings.softmax
+            Library(library), shelf, asked.vector, temperature=asked.temperature, softmax=settings.softmax
         ),
     )
 
@@ -97,7 +126,7 @@ def _draw(shelf: Shelf, example: Example, answer: Answer, settings: Settings) ->
             book=_("row"),
             content=_("value"),
         ),
-        total_width=WIDTHS[type_size()],
+        outer_width=room(),
     )
 
 
@@ -160,12 +189,12 @@ def _relevances() -> Claim:
     )
 
 
-def _formulas(query: Tensor, shelf: Shelf, answer: Answer, settings: Settings) -> Sequence[Formula]:
+def _formulas(shelf: Shelf, answer: Answer, settings: Settings, asked: Asked) -> Sequence[Formula]:
     best = int(answer.shares.argmax())
-    terms = " + ".join(rf"{a:g} \cdot {b:g}" for a, b in zip(query.tolist(), shelf.keys[best].tolist(), strict=True))
+    terms = " + ".join(rf"{a:g} \cdot {b:g}" for a, b in zip(asked.query, shelf.keys[best].tolist(), strict=True))
     similar = Formula(
         r"s_i = \frac{q \cdot k_i}{\tau}",
-        rf"s_{{{best + 1}}} = \frac{{{terms}}}{{{settings.temperature:g}}} = {float(answer.similarities[best]):.4f}",
+        rf"s_{{{best + 1}}} = \frac{{{terms}}}{{{asked.temperature:g}}} = {float(answer.similarities[best]):.4f}",
         _("The similarity of the query q to the key of row i; τ is the temperature. Shown for the largest weight."),
     )
     if not settings.softmax:

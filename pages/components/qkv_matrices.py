@@ -3,6 +3,7 @@
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 import torch
@@ -12,16 +13,15 @@ from core.attention_snippets import Library, head_program
 from core.batches import tokens
 from core.charts import bars, curves, heatmaps
 from core.claims.qkv import rank_verdict, self_verdict, symmetry_verdict, variants_verdict
-from core.projections import HeadTrace, Sharing, random_head, run_head
-from core.senses import WORDS, look_around
+from core.projections import Head, HeadTrace, Sharing, random_head, run_head
+from core.senses import WORDS, Senses, look_around
 from core.sharing import Structure, asymmetry, measure_ranks, measure_structure, stacked_rank
 from core.token_attention import token_vectors
 from pages.components import qkv_fold
 from pages.components.controls import Panel
 from pages.components.fold import Formula
-from pages.components.frame import type_size
 from pages.components.i18n import _
-from pages.components.plot import Plot, draw
+from pages.components.plot import Part, figure, part
 from pages.components.words import Claim, claim_cards, look_for
 
 SENTENCE = "The cat sat on the mat"
@@ -29,7 +29,7 @@ MOST_TOKENS = 10
 D_MODELS = (16, 32, 64, 96, 128, 192, 256)
 TRIALS, SEQ_LEN = 40, 12
 TOLD_HEAD_DIM = 64
-GRID = {"normal": 215, "projector": 180}  # pixels
+CHART_HEIGHT = 170
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,15 @@ class Settings:
     d_model: int
     head_dim: int
     seed: int
-    angle: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What was computed from them."""
+
+    head: Head
+    trace: HeadTrace
+    structures: Mapping[str, Structure]
 
 
 def _names() -> dict[str, str]:
@@ -57,16 +65,12 @@ def controls(panel: Panel) -> Settings:
     names = {str(sharing.value): label for sharing, label in zip(Sharing, _names().values(), strict=True)}
     sharing = panel.choice("sharing", _("Matrices"), names, default="separate")
     found = tokens(panel.text("sentence", _("Sentence"), default=SENTENCE, max_chars=400, spoken="en"))
-    left, right = st.columns(2)
-    with left:
-        d_model = panel.slider("wide_d_model", "d_model", 16, 256, default=128, step=16)
-    with right:
-        head_dim = panel.slider("wide_head_dim", "head_dim", 8, 96, default=64, step=8)
-    seed = panel.slider("seed", _("Seed"), 0, 99, default=0, step=1)
-    angle = panel.slider("angle", _("“bank” asks: place 0°, money 90°"), 0, 90, default=0, step=5, format="%d°")
-    return Settings(
-        found[:MOST_TOKENS], len(found) > MOST_TOKENS, Sharing(sharing), d_model, head_dim, seed, angle
-    )  # fmt: skip
+    with st.container(key="qkv_calm"):  # each move takes many measurements
+        with panel.beside():
+            d_model = panel.slider("wide_d_model", "d_model", 16, 256, default=128, step=16)
+            head_dim = panel.slider("wide_head_dim", "head_dim", 8, 96, default=64, step=8)
+        seed = panel.slider("seed", _("Seed"), 0, 99, default=0, step=1)
+    return Settings(found[:MOST_TOKENS], len(found) > MOST_TOKENS, Sharing(sharing), d_model, head_dim, seed)
 
 
 @st.cache_data(max_entries=100, show_spinner=False)
@@ -97,41 +101,51 @@ def _variants() -> Mapping[str, str]:
     return as_printed.try_variants()
 
 
-def view(panel: Panel, settings: Settings) -> None:
+def view(panel: Panel, settings: Settings) -> str | None:
+    """Returns: the slider that Play moves on."""
     if not settings.words:
         st.info(_("There is no sentence yet. Type one on the left; one word is enough."))
-        return
+        return None
     x = token_vectors(settings.words, seed=settings.seed, d_model=settings.d_model)  # (seq_len, d_model)
     generator = torch.Generator().manual_seed(settings.seed)
     head = random_head(settings.d_model, settings.head_dim, generator=generator, sharing=settings.sharing)
-    trace = run_head(x, head)
     structures = _structures(settings.d_model, settings.head_dim, settings.seed)
-    left, right = st.columns([1.15, 1], gap="medium")
-    with left:
-        pair = _draw_pair(settings, trace)
-    with right:
-        _table(settings, structures)
-        look_for(*_in_words(settings, structures, trace))
-    left, right = st.columns([1.15, 1], gap="medium")
-    with left:
-        ranks = _draw_ranks(settings)
-    with right:
-        bank = _draw_bank(settings)
+    found = Found(head, run_head(x, head), structures)
+    panel.follow(partial(_angle, panel), partial(_picture, settings, found))
     claim_cards(_cards(settings, structures))
+    return "angle"
+
+
+def _angle(panel: Panel) -> int:
+    return panel.slider("angle", _("“bank” asks: place 0°, money 90°"), 0, 90, default=0, step=5, format="%d°")
+
+
+def _picture(settings: Settings, found: Found, angle: int) -> None:
+    senses = look_around(angle)
+    look_for(*_in_words(settings, found, senses, angle), beside=_table(settings, found.structures))
+    plot = figure(
+        "qkv.matrices",
+        [[_pair(settings, found.trace), _rank_curves(settings), _bank(senses)]],
+        alt=_(
+            "Two heatmaps of the same tokens: the scores, and the weights after softmax. Curves for every variant: the "
+            "measured rank of the stacked projection against d_model. Bars: how the query of “bank” shares its "
+            "attention among river, bank and account."
+        ),
+    )
     qkv_fold.draw(
-        _formulas(settings, structures),
+        lambda: _formulas(settings, found.structures),
         code=(random_head, measure_structure, stacked_rank, look_around),
-        plots=[pair, ranks, bank],
-        program=lambda library: head_program(Library(library), trace, head),
+        plots=[plot],
+        program=lambda library: head_program(Library(library), found.trace, found.head),
     )
 
 
-def _draw_pair(settings: Settings, trace: HeadTrace) -> Plot:
-    return draw(
-        "qkv.symmetry",
+def _pair(settings: Settings, trace: HeadTrace) -> Part:
+    return part(
+        "pair",
         heatmaps.panels,
         heatmaps.panels_data({"scores": trace.scores.numpy(), "weights": trace.weights.numpy()}),
-        alt=_("Two heatmaps of the same tokens: the scores, and the weights after softmax."),
+        share=0.45,
         queries=settings.words,
         keys=settings.words,
         shown=(
@@ -147,14 +161,13 @@ def _draw_pair(settings: Settings, trace: HeadTrace) -> Plot:
             masked=_("masked"),
             allowed=_("may look"),
         ),
-        width=GRID[type_size()],
-        height=170,
+        height=CHART_HEIGHT,
         clickable=False,
     )
 
 
-def _table(settings: Settings, structures: Mapping[str, Structure]) -> None:
-    """All variants beside each other; the chosen one is marked."""
+def _table(settings: Settings, structures: Mapping[str, Structure]) -> str:
+    """All variants beside each other, as HTML; the chosen one is marked."""
     columns = (_("parameters"), "S−Sᵀ", "A−Aᵀ", _("self first"), _("rank"))
     head = "".join(f"<th>{html.escape(column)}</th>" for column in ("", *columns))
     rows = ""
@@ -170,23 +183,29 @@ def _table(settings: Settings, structures: Mapping[str, Structure]) -> None:
         )
         mark = "▸ " if chosen else ""
         rows += f"<tr><th>{html.escape(mark + name)}</th>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
-    st.html(f'<table class="atlas-facts"><tr>{head}</tr>{rows}</table>')
-    st.caption(
-        _(
-            "{trials} random inputs of {tokens} tokens. S−Sᵀ: largest difference of the scores to their transpose."
-        ).format(trials=TRIALS, tokens=SEQ_LEN)
-    )
+    what = _(
+        "{trials} random inputs of {tokens} tokens. S−Sᵀ: largest difference of the scores to their transpose."
+    ).format(trials=TRIALS, tokens=SEQ_LEN)
+    return f'<table class="atlas-facts"><tr>{head}</tr>{rows}</table><small>{html.escape(what)}</small>'
 
 
-def _in_words(settings: Settings, structures: Mapping[str, Structure], trace: HeadTrace) -> Sequence[str]:
-    found = structures[settings.sharing]
+def _in_words(settings: Settings, found: Found, senses: Senses, angle: int) -> Sequence[str]:
+    measured = found.structures[settings.sharing]
     sentences = [
         _(
-            "The scores S on the left differ from Sᵀ by {scores:.0%} of the largest, the weights A by {weights:.0%}."
-        ).format(scores=asymmetry(trace.scores), weights=asymmetry(trace.weights)),
-        _("{share:.0%} of the tokens score highest with themselves; by chance it would be {chance:.0%}.").format(
-            share=found.self_share, chance=1 / SEQ_LEN
+            "The scores S below differ from Sᵀ by {scores:.0%} of the largest, the weights A by {weights:.0%}. Of the "
+            "random tokens, {share:.0%} score highest with themselves; by chance it would be {chance:.0%}."
+        ).format(
+            scores=asymmetry(found.trace.scores),
+            weights=asymmetry(found.trace.weights),
+            share=measured.self_share,
+            chance=1 / SEQ_LEN,
         ),
+        _(
+            "“bank” asks at {angle}°: in “river bank” river gets {river:.0%}, in “bank account” account gets "
+            "{account:.0%}. One head asks both sentences the same, for q = x·W_Q: only another head, or an x that has "
+            "read its context, turns it."
+        ).format(angle=angle, river=float(senses.river_bank[0]), account=float(senses.bank_account[1])),
     ]
     if settings.cut:
         sentences.append(
@@ -195,41 +214,33 @@ def _in_words(settings: Settings, structures: Mapping[str, Structure], trace: He
     return sentences
 
 
-def _draw_ranks(settings: Settings) -> Plot:
+def _rank_curves(settings: Settings) -> Part:
     ranks = _ranks(settings.head_dim, settings.seed)
-    return draw(
-        "qkv.ranks",
+    return part(
+        "ranks",
         curves.curves,
         curves.curves_data([D_MODELS] * len(ranks), list(ranks.values()), marks=(settings.d_model,)),
-        alt=_("A curve for each variant: the measured rank of the stacked projection against d_model."),
+        share=0.25,
         series=(_("three"), "V = K", "Q = K", _("one"), _("none")),
-        x=curves.Axis("d_model", ticks=D_MODELS, format="d"),
+        legend_columns=3,
+        x=curves.Axis("d_model", ticks=(16, 64, 128, 192, 256), format="d"),
         y=curves.Axis(_("rank"), domain=(0.0, 260.0), ticks=(0, 64, 128, 192, 256), format="d"),
-        title=_("Measured rank of [W_Q W_K W_V], head_dim {head_dim}").format(head_dim=settings.head_dim),
-        height=130,
+        title=_("Measured rank of [W_Q W_K W_V]"),
+        height=CHART_HEIGHT,
     )
 
 
-def _draw_bank(settings: Settings) -> Plot:
-    senses = look_around(settings.angle)
-    plot = draw(
-        "qkv.bank",
+def _bank(senses: Senses) -> Part:
+    return part(
+        "bank",
         bars.attention_bars,
         bars.attention_bars_data(senses.together.numpy(), uniform=True),
-        alt=_("Bars: how the query of “bank” shares its attention among river, bank and account."),
+        share=0.3,
         keys=WORDS,
         words=bars.AttentionWords(axis=_("weight"), key=_("key"), weight=_("weight"), masked=_("masked")),
-        title=_("“bank” asks at {angle}°").format(angle=settings.angle),
-        height=90,
-        expected_width=440,
+        title=_("“bank” looks at"),
+        height=CHART_HEIGHT,
     )
-    st.caption(
-        _(
-            "In “river bank” the query gives river {river:.0%}, in “bank account” account {account:.0%}. One head asks "
-            "both sentences the same, for q = x·W_Q: only another head, or an x that has read its context, turns it."
-        ).format(river=float(senses.river_bank[0]), account=float(senses.bank_account[1]))
-    )
-    return plot
 
 
 def _cards(settings: Settings, structures: Mapping[str, Structure]) -> Sequence[Claim]:

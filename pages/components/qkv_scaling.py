@@ -13,7 +13,7 @@ from core.projections import random_head, run_head
 from core.scaling import Saturation, measure_scaling
 from pages.components import translator
 from pages.components.i18n import _
-from pages.components.plot import Plot, draw
+from pages.components.plot import Part, part
 from pages.components.words import Claim
 
 HEAD_DIMS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -31,34 +31,30 @@ def measured(seed: int) -> tuple[tuple[Saturation, ...], tuple[Saturation, ...]]
     )  # type: ignore[return-value]  # two of them
 
 
-def view(seed: int, head_dim: int) -> Sequence[Plot]:
+def parts(seed: int, head_dim: int) -> Sequence[Part]:
     """Three curves against head_dim; a dashed line stands at the head_dim of the picture above."""
     both = measured(seed)
-    names = (_("unscaled"), _("scaled"))
     axes = {
         "variance": (_("score variance"), curves.Axis("", log=True)),
         "entropy": (_("entropy, bits"), curves.Axis("", domain=(0.0, 6.0), ticks=(0, 2, 4, 6))),
         "gradient": (_("softmax gradient"), curves.Axis("", domain=(0.0, 0.4), ticks=(0, 0.2, 0.4))),
     }
-    plots = []
-    for column, (field, (title, axis)) in zip(st.columns(3, gap="small"), axes.items(), strict=True):
-        with column:
-            plots.append(
-                draw(
-                    f"qkv.{field}",
-                    curves.curves,
-                    curves.curves_data(
-                        [HEAD_DIMS] * 2, [[getattr(m, field) for m in line] for line in both], marks=(head_dim,)
-                    ),
-                    alt=_("Two curves against head_dim, with and without the scaling: {what}.").format(what=title),
-                    series=names,
-                    x=curves.Axis("head_dim", log=True, ticks=(1, 4, 16, 64, 256)),
-                    y=axis,
-                    title=title,
-                    height=120,
-                )
-            )
-    return plots
+    return [
+        part(
+            field,
+            curves.curves,
+            curves.curves_data(
+                [HEAD_DIMS] * 2, [[getattr(m, field) for m in line] for line in both], marks=(head_dim,)
+            ),
+            share=1 / len(axes),
+            series=(_("unscaled"), _("scaled")),
+            x=curves.Axis("head_dim", log=True, ticks=(1, 4, 16, 64, 256)),
+            y=axis,
+            title=title,
+            height=100,
+        )
+        for field, (title, axis) in axes.items()
+    ]
 
 
 @st.cache_data(max_entries=1, show_spinner=False)

@@ -1,7 +1,7 @@
 """A sentence on its way through one head: X → Q, K, V → scores → weights → output → W_O."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import streamlit as st
@@ -13,16 +13,15 @@ from core.attention_maps import describe
 from core.attention_snippets import Library, head_program
 from core.batches import tokens
 from core.charts import matrices
-from core.model_heads import encoder_head, encoder_inputs
+from core.model_heads import EncoderInputs, encoder_head, encoder_inputs
 from core.models import TranslationModel
 from core.projections import MATRICES, Head, HeadTrace, explain, identity_head, random_head, run_head
 from core.token_attention import token_vectors
 from pages.components import qkv_cell, qkv_fold, qkv_scaling, translator
 from pages.components.controls import Panel
 from pages.components.fold import Formula
-from pages.components.frame import type_size
 from pages.components.i18n import _
-from pages.components.plot import Plot, clicks, draw, picked
+from pages.components.plot import Part, clicks, figure, part, picked
 from pages.components.tokens import plainly
 from pages.components.words import claim_cards, look_for
 
@@ -30,7 +29,6 @@ SENTENCE = "The cat sat on the mat"
 FRENCH = "Le chat dort dans le jardin."
 MOST_TOKENS = 10
 MOST_COLUMNS = 32  # of a matrix that are drawn; the others are computed all the same
-WIDTHS = {"normal": 1070, "projector": 945}  # pixels that there are on the screens that the page is made for
 KEY = "qkv.head"
 OFFERED_CELL = rf"|(?:{'|'.join(MATRICES)})-\d{{1,2}}-\d{{1,2}}"
 
@@ -43,14 +41,14 @@ class Settings:
     cut: bool
     projections: str
     text: str
-    d_model: int
-    head_dim: int
     seed: int
-    layer: int
-    head: int
-    scaled: bool
-    query: int
-    cell: str
+    d_model: int = 8  # from here on: on sliders that change the picture only
+    head_dim: int = 4
+    layer: int = 0
+    head: int = 0
+    scaled: bool = True
+    query: int = 0
+    cell: str = ""
 
 
 def controls(panel: Panel) -> Settings:
@@ -59,54 +57,71 @@ def controls(panel: Panel) -> Settings:
         "projections", _("Projections"), names, default="random",
         help=_("Random matrices, the first features as they are, or a head of the bundled translation model."),
     )  # fmt: skip
-    d_model, head_dim, seed, layer, head = 8, 4, 0, 1, 1
     if projections == "model":
-        model = translator.load(translator.BUNDLED)
         text = panel.text("french", _("French sentence"), default=FRENCH, max_chars=400, spoken="fr")
-        read = encoder_inputs(model, text, most_tokens=MOST_TOKENS).tokens if text.strip() else ()
-        words, cut = plainly(read), len(read) == MOST_TOKENS
-        left, right = st.columns(2)
-        with left:
-            layer = panel.slider("layer", _("Layer"), 1, model.facts.encoder_layers, default=1, step=1)
-        with right:
-            head = panel.slider("head", _("Head"), 1, model.facts.num_heads, default=1, step=1)
-    else:
-        text = panel.text("sentence", _("Sentence"), default=SENTENCE, max_chars=400, spoken="en")
-        found = tokens(text)
-        words, cut = found[:MOST_TOKENS], len(found) > MOST_TOKENS
-        left, right = st.columns(2)
-        with left:
-            d_model = panel.slider("d_model", "d_model", 2, 32, default=8, step=1)
-        with right:
-            most = d_model if projections == "identity" else 32
-            head_dim = panel.slider("head_dim", "head_dim", 1, most, default=4, step=1)
-        seed = panel.slider("seed", _("Seed"), 0, 99, default=0, step=1)
-    scaled = panel.toggle("scaled", _("Divide scores by √head_dim"), default=True)
-    query = panel.slider("query", _("Query token"), 1, max(len(words), 1), default=min(2, max(len(words), 1)), step=1)
-    cell = panel.hidden("cell", _("Cell"), default="", pattern=OFFERED_CELL)
-    return Settings(
-        words, cut, projections, text, d_model, head_dim, seed, layer - 1, head - 1, scaled, query - 1, cell
-    )  # fmt: skip
+        return Settings(*_tokens_of_model(text), projections, text, seed=0)
+    text = panel.text("sentence", _("Sentence"), default=SENTENCE, max_chars=400, spoken="en")
+    found = tokens(text)
+    seed = panel.slider("seed", _("Seed"), 0, 99, default=0, step=1)
+    return Settings(found[:MOST_TOKENS], len(found) > MOST_TOKENS, projections, text, seed)
 
 
-def view(panel: Panel, settings: Settings) -> None:
+def _tokens_of_model(text: str) -> tuple[tuple[str, ...], bool]:
+    """What the model reads, and whether the sentence was cut for it."""
+    if not text.strip():
+        return (), False
+    read = _read(translator.load(translator.BUNDLED), text)
+    return plainly(read.tokens), read.was_cut
+
+
+def view(panel: Panel, settings: Settings) -> str | None:
+    """Returns: the slider that Play moves on."""
     if not settings.words:
         st.info(_("There is no sentence yet. Type one on the left; one word is enough."))
-        return
+        return None
+    panel.follow(partial(_sliders, panel, settings), partial(_picture, panel))
+    claim_cards(qkv_scaling.cards(settings.seed))
+    return "query"
+
+
+def _sliders(panel: Panel, settings: Settings) -> Settings:
+    if settings.projections == "model":
+        facts = translator.load(translator.BUNDLED).facts
+        with panel.beside():
+            layer = panel.slider("layer", _("Layer"), 1, facts.encoder_layers, default=1, step=1)
+            head = panel.slider("head", _("Head"), 1, facts.num_heads, default=1, step=1)
+        settings = replace(settings, layer=layer - 1, head=head - 1)
+    else:
+        with panel.beside():
+            d_model = panel.slider("d_model", "d_model", 2, 32, default=8, step=1)
+            most = d_model if settings.projections == "identity" else 32
+            head_dim = panel.slider("head_dim", "head_dim", 1, most, default=4, step=1)
+        settings = replace(settings, d_model=d_model, head_dim=head_dim)
+    scaled = panel.toggle("scaled", _("Divide scores by √head_dim"), default=True)
+    count = len(settings.words)
+    query = panel.slider("query", _("Query token"), 1, count, default=min(2, count), step=1)
+    cell = panel.hidden("cell", _("Cell"), default="", pattern=OFFERED_CELL)
+    return replace(settings, scaled=scaled, query=query - 1, cell=cell)
+
+
+def _picture(panel: Panel, settings: Settings) -> None:
     x, head = _computed_from(settings)
     trace = run_head(x, head, scaled=settings.scaled)
-    row = _draw(panel, settings, trace)
-    left, right = st.columns([1, 2.2], gap="medium")
-    with left:
-        qkv_cell.show(settings.words, trace, head, *_cell(settings, trace))
-        look_for(*_in_words(settings, trace))
-    with right:
-        curves = qkv_scaling.view(settings.seed, trace.q.shape[-1])
-    claim_cards(qkv_scaling.cards(settings.seed))
+    explained = qkv_cell.told(settings.words, trace, head, *_cell(settings, trace))
+    look_for(*_in_words(settings, trace), beside=explained)
+    plot = figure(
+        KEY,
+        [[_matrices(settings, trace)], qkv_scaling.parts(settings.seed, trace.q.shape[-1])],
+        alt=_(
+            "Heatmaps in a row: input, queries, keys, values, scores, weights, output, and the output after W_O. Below "
+            "them curves against head_dim, with and without the scaling: score variance, entropy, softmax gradient."
+        ),
+        on_select=partial(_pick, panel),
+    )
     qkv_fold.draw(
-        _formulas(trace, settings),
+        lambda: _formulas(trace, settings),
         code=(run_head, scaled_dot_product_attention),
-        plots=[row, *curves],
+        plots=[plot],
         program=lambda library: head_program(Library(library), trace, head),
     )
 
@@ -115,7 +130,7 @@ def _computed_from(settings: Settings) -> tuple[Tensor, Head]:
     """The input X, (seq_len, d_model), and the head that reads it."""
     if settings.projections == "model":
         model = translator.load(translator.BUNDLED)
-        return _read(model, settings.text)[settings.layer], encoder_head(model, settings.layer, settings.head)
+        return _read(model, settings.text).states[settings.layer], encoder_head(model, settings.layer, settings.head)
     x = token_vectors(settings.words, seed=settings.seed, d_model=settings.d_model)
     if settings.projections == "identity":
         return x, identity_head(settings.d_model, settings.head_dim)
@@ -124,8 +139,8 @@ def _computed_from(settings: Settings) -> tuple[Tensor, Head]:
 
 
 @st.cache_resource(max_entries=50, show_spinner=False)
-def _read(_model: TranslationModel, text: str) -> Tensor:
-    return encoder_inputs(_model, text, most_tokens=MOST_TOKENS).states
+def _read(_model: TranslationModel, text: str) -> EncoderInputs:
+    return encoder_inputs(_model, text, most_tokens=MOST_TOKENS)
 
 
 def _titles() -> dict[str, str]:
@@ -141,7 +156,7 @@ def _titles() -> dict[str, str]:
     }
 
 
-def _draw(panel: Panel, settings: Settings, trace: HeadTrace) -> Plot:
+def _matrices(settings: Settings, trace: HeadTrace) -> Part:
     values = {name: getattr(trace, name) for name in MATRICES}
     shown = tuple(
         matrices.Matrix(
@@ -155,24 +170,20 @@ def _draw(panel: Panel, settings: Settings, trace: HeadTrace) -> Plot:
         )
         for name, title in _titles().items()
     )
-    matrix, row, column = _cell(settings, trace)
-    plot = draw(
-        KEY,
+    return part(
+        "head",
         matrices.matrices,
         matrices.matrices_data(
             {name: tensor[:, :MOST_COLUMNS].numpy() for name, tensor in values.items()},
             marked_row=settings.query,
-            picked=(matrix, row, column),
+            picked=_cell(settings, trace),
             nonce=clicks(KEY),
         ),
-        alt=_("Heatmaps in a row: input, queries, keys, values, scores, weights, output, and the output after W_O."),
-        on_select=partial(_pick, panel),
         rows=settings.words,
         shown=shown,
         words=matrices.MatrixWords(row=_("token"), key=_("key"), feature=_("feature"), value=_("value")),
-        total_width=WIDTHS[type_size()],
+        height=160,
     )
-    return plot
 
 
 def _kind(name: str) -> matrices.Kind:
@@ -184,7 +195,7 @@ def _kind(name: str) -> matrices.Kind:
 
 def _pick(panel: Panel) -> None:
     """A cell was clicked: it is explained, and its row is followed, unless it belongs to keys or values."""
-    cell = picked(KEY, "cell", "cell")
+    cell = picked(KEY, "head_cell", "cell")
     if cell is not None:
         number, row, column = matrices.read_cell(cell)
         chosen = {"cell": f"{MATRICES[number]}-{row}-{column}"}

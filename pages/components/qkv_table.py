@@ -1,9 +1,11 @@
-"""The editable table of the library view: what is typed becomes part of the address, or a sentence says why not.
+"""The table of the library view. When it is edited, what is typed becomes part of the address, or a sentence says why
+not. It is written in HTML otherwise: a page with an editor needs twice the time for every move of a slider.
 
 Streamlit's editor keeps what was changed against the table that it was given. So it always gets the table that it began
 with; a table from elsewhere (an example, an address, Reset, another language) begins a new editor.
 """
 
+import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,13 +42,30 @@ def shelf_of(rows: Sequence[Row]) -> Shelf:
     return read_shelf(rows, features=FEATURES, contents=CONTENTS, most_rows=MOST_ROWS, largest=LARGEST)
 
 
+def rows(example: Example, written: str) -> list[Row]:
+    """The table as it was last written."""
+    return qkv_shelves.read(written) if written else list(example.rows)
+
+
+def shown(shelf: Shelf, example: Example) -> str:
+    """The table as HTML."""
+    kinds = ((_("label: key"), FEATURES), (_("content: value"), CONTENTS))
+    above = "".join(f'<th colspan="{count}">{html.escape(kind)}</th>' for kind, count in kinds)
+    names = "".join(f"<th>{html.escape(name)}</th>" for name in (*example.features, *example.contents))
+    body = ""
+    for title, keys, values in zip(shelf.titles, shelf.keys.tolist(), shelf.values.tolist(), strict=True):
+        cells = "".join(f"<td>{number:g}</td>" for number in (*keys, *values))
+        body += f"<tr><td><bdi>{html.escape(title)}</bdi></td>{cells}</tr>"
+    return f'<table class="atlas-grid dense"><tr><th></th>{above}</tr><tr><th></th>{names}</tr>{body}</table>'
+
+
 def edit(panel: Panel, name: str, example: Example, written: str) -> Shelf:
     """Draw the editor; returns the last table that could be read."""
-    rows = qkv_shelves.read(written) if written else list(example.rows)
-    now = (name, written, language())
+    now, now_written = (name, written, language()), rows(example, written)
     editor: Editor | None = st.session_state.get(STATE)
-    if editor is None or editor.made_for != now:
-        editor = st.session_state[STATE] = Editor(now, rows, editor.number + 1 if editor else 0)
+    # What an editor holds is lost when it is not drawn once: another view, another page.
+    if editor is None or editor.made_for != now or editor.key not in st.session_state:
+        editor = st.session_state[STATE] = Editor(now, now_written, editor.number + 1 if editor else 0)
     columns = [f"c{number}" for number in range(1 + FEATURES + CONTENTS)]
     titles, *numbers = zip(columns, example.columns, strict=True)
     st.data_editor(
@@ -64,7 +83,7 @@ def edit(panel: Panel, name: str, example: Example, written: str) -> Shelf:
     )
     if editor.error:
         st.warning(sentence(editor.error, example), icon=":material/edit:")
-    return shelf_of(rows)
+    return shelf_of(now_written)
 
 
 def _adopt(panel: Panel, editor: Editor, name: str, example: Example, changes: Mapping[str, Any]) -> None:

@@ -20,8 +20,8 @@ def measured() -> dict[Size, Mapping[Form, float]]:
     return {}
 
 
-def draw(agreements: Mapping[Form, Agreement], costs: Mapping[Form, Cost], *, num_words: int, num_states: int) -> None:
-    """The table, what its columns mean, and the button that fills the last one."""
+def table(agreements: Mapping[Form, Agreement], costs: Mapping[Form, Cost], *, num_words: int, num_states: int) -> str:
+    """The table, and what its columns mean, as HTML."""
     seconds = measured().get(SIZE)
     heads = ("", _("parameters"), _("multiply-adds"), _("same top word"), _("rank order ρ"), _("time"))
     rows = []
@@ -34,20 +34,22 @@ def draw(agreements: Mapping[Form, Agreement], costs: Mapping[Form, Cost], *, nu
                 f"{counted.parameters:,}",
                 f"{counted.multiply_adds:,}{once}",
                 f"{agreement.same_strongest:.0%}",
-                f"{agreement.rank_correlation:+.2f}",
+                f"{agreement.rank_correlation:+.2f}".replace("-", "−"),
                 "–" if seconds is None else f"{1000 * seconds[form]:.2f}\u00a0ms",
             )
         )
-    table = "".join(f"<tr><th>{name}</th>{_cells(cells)}</tr>" for name, *cells in rows)
+    body = "".join(f"<tr><th>{name}</th>{_cells(cells)}</tr>" for name, *cells in rows)
     head = "".join(f"<th>{html.escape(name)}</th>" for name in heads)
-    st.html(f'<table class="atlas-facts"><tr>{head}</tr>{table}</table>')
-    st.caption(
-        _(
-            "Multiply-adds of one look, and behind + those done once per sentence. Agreement with the additive form "
-            "over {states} random states; by chance the same top word comes in {chance:.0%}. Time: {count}×{count} "
-            "pairs of size {dim}."
-        ).format(states=num_states, chance=1 / num_words, count=SIZE.seq_len, dim=SIZE.dim)
-    )
+    what = _(
+        "Multiply-adds of one look, and behind + those done once per sentence. Agreement with the additive form "
+        "over {states} random states; by chance the same top word comes in {chance:.0%}."
+    ).format(states=num_states, chance=1 / num_words)
+    note = f'<small style="display: block; line-height: 1.3">{html.escape(what)}</small>'
+    return f'<table class="atlas-facts"><tr>{head}</tr>{body}</table>{note}'
+
+
+def offer() -> None:
+    """The button that fills the table's last column."""
 
     def work(on_progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
         found = measure_forms(
@@ -56,7 +58,15 @@ def draw(agreements: Mapping[Form, Agreement], costs: Mapping[Form, Cost], *, nu
         if not cancelled():
             measured()[SIZE] = found
 
-    measuring = job("recurrence.forms", _("Measure") if seconds is None else _("Measure again"), work)
+    button, said = st.columns([1, 5], vertical_alignment="center")
+    with said:
+        st.caption(
+            _("Time of every form: {count}×{count} pairs of size {dim}, the shortest of several runs.").format(
+                count=SIZE.seq_len, dim=SIZE.dim
+            )
+        )
+    with button:
+        measuring = job("recurrence.forms", _("Measure again") if SIZE in measured() else _("Measure"), work)
     if measuring is not None and measuring.failed:
         st.error(_("The measurement failed. Try again; if it fails again, start the server anew."))
 

@@ -67,7 +67,7 @@ SCORES: Mapping[Form, Callable[..., Any]] = {
 }
 
 
-def of_layers(chosen: recurrence_layers.Chosen, found: recurrence_layers.Found, plots: Sequence[Plot]) -> None:
+def of_layers(chosen: recurrence_layers.Chosen, found: recurrence_layers.Found, plot: Plot) -> None:
     fold(
         "recurrence",
         formula=lambda: _layer_formulas(chosen, found),
@@ -78,7 +78,7 @@ def of_layers(chosen: recurrence_layers.Chosen, found: recurrence_layers.Found, 
             long_range.gradient_sizes,
             layer_times.measure_times,
         ),
-        plots=plots,
+        plots=[plot],
         snippet=partial(
             recurrence_snippets.layers,
             words=chosen.words,
@@ -92,7 +92,9 @@ def of_layers(chosen: recurrence_layers.Chosen, found: recurrence_layers.Found, 
     )
 
 
-def of_alignment(chosen: recurrence_additive.Chosen, found: recurrence_additive.Found, plots: Sequence[Plot]) -> None:
+def of_alignment(
+    chosen: recurrence_additive.Chosen, found: recurrence_additive.Found, seen: recurrence_additive.Look, plot: Plot
+) -> None:
     shown: list[Callable[..., Any]] = [SCORES[chosen.form], additive.printed_scores, additive.align]
     if chosen.from_lesson:
         shown.append(additive.lesson)
@@ -100,14 +102,14 @@ def of_alignment(chosen: recurrence_additive.Chosen, found: recurrence_additive.
         shown += [STEPS[chosen.encoder], recurrence.bidirectional_states]
     fold(
         "recurrence",
-        formula=lambda: _alignment_formulas(chosen, found),
+        formula=lambda: _alignment_formulas(chosen, seen),
         code=shown,
-        plots=plots,
+        plots=[plot],
         snippet=partial(
             recurrence_snippets.alignment,
             words=chosen.words,
             form=chosen.form,
-            state=found.state,
+            state=seen.state,
             encoder_states=found.encoder_states,
             weights=found.weights,
         ),
@@ -150,30 +152,30 @@ def _layer_formulas(chosen: recurrence_layers.Chosen, found: recurrence_layers.F
     )
 
 
-def _alignment_formulas(chosen: recurrence_additive.Chosen, found: recurrence_additive.Found) -> Sequence[Formula]:
+def _alignment_formulas(chosen: recurrence_additive.Chosen, seen: recurrence_additive.Look) -> Sequence[Formula]:
     formula = {
         Form.ADDITIVE: r"e_i = v^\top \tanh(W_s s + W_h h_i)",
         Form.DOT: r"e_i = s^\top h_i",
         Form.GENERAL: r"e_i = s^\top W h_i",
         Form.CONCAT: r"e_i = v^\top \tanh(W [s; h_i])",
     }[chosen.form]
-    top = int(found.now.weights.argmax())
-    exponentials = " + ".join(rf"e^{{{float(score):.2f}}}" for score in found.now.scores)
+    top = int(seen.now.weights.argmax())
+    exponentials = " + ".join(rf"e^{{{float(score):.2f}}}" for score in seen.now.scores)
     return (
         Formula(
             formula,
-            rf"e_{{{top + 1}}} = {float(found.now.scores[top]):.4f}",
+            rf"e_{{{top + 1}}} = {float(seen.now.scores[top]):.4f}",
             _("The score: how well the encoder's state h at a place fits the decoder's state s."),
         ),
         Formula(
             r"\alpha_i = \frac{e^{e_i}}{\sum_j e^{e_j}}",
-            rf"\alpha_{{{top + 1}}} = \frac{{e^{{{float(found.now.scores[top]):.2f}}}}}{{{exponentials}}}"
-            rf" = {float(found.now.weights[top]):.4f}",
+            rf"\alpha_{{{top + 1}}} = \frac{{e^{{{float(seen.now.scores[top]):.2f}}}}}{{{exponentials}}}"
+            rf" = {float(seen.now.weights[top]):.4f}",
             _("Softmax turns the scores into weights that sum to 1; here that of the strongest place."),
         ),
         Formula(
             r"c = \sum_i \alpha_i h_i",
-            r"c = (" + r",\; ".join(f"{number:.3f}" for number in found.now.context.tolist()) + ")",
+            r"c = (" + r",\; ".join(f"{number:.3f}" for number in seen.now.context.tolist()) + ")",
             _("The context vector: the mean of the encoder's states under these weights."),
         ),
     )

@@ -1,27 +1,23 @@
 """The view of recurrent layers beside attention: who waits for whom, how far gradients reach, how long it takes."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import streamlit as st
-import torch
 from torch import Tensor
 
-from core import layer_times, long_range, recurrence
+from core import long_range, recurrence
 from core.charts import curves, unrolled
 from core.layer_times import Times
 from core.recurrence import RECURRENT, Edge, Layer
-from pages.components import recurrence_sentence
+from pages.components import recurrence_sentence, recurrence_times
 from pages.components.controls import Panel
 from pages.components.i18n import _
-from pages.components.job import job
-from pages.components.plot import Plot
-from pages.components.plot import draw as draw_plot
+from pages.components.plot import Part, Plot, figure, part
 from pages.components.words import look_for
 
 SEEDS = tuple(range(5))
 LAYERS = (*RECURRENT, Layer.ATTENTION)
-CHART_HEIGHT = 165
 FEW_WORDS = 8  # of more, attention's pairs are drawn faintly
 
 
@@ -30,12 +26,12 @@ class Chosen:
     """What the controls say; positions are counted from 0."""
 
     words: tuple[str, ...]
-    source: int
-    target: int
     length: int
     dim: int
     recurrent_scale: float
     gate_bias: float
+    source: int = 0  # from here on: on sliders that change the picture only
+    target: int = 0
 
     @property
     def distance(self) -> int:
@@ -44,36 +40,39 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """What was computed from it."""
+    """What was computed from it, whatever the two words."""
 
     graphs: Mapping[Layer, tuple[Edge, ...]]
-    ways: Mapping[Layer, tuple[Edge, ...] | None]
     gradients: Mapping[Layer, Tensor]  # (num_seeds, length) each
     times: Times | None
 
 
 def controls(panel: Panel) -> Chosen:
     words = recurrence_sentence.words(panel)
-    left, right = st.columns(2)
-    last = max(len(words), 1)
-    with left:
+    with st.container(key="recurrence_calm"):  # each move computes all gradients anew
+        with panel.beside():
+            length = panel.slider("length", _("Length"), 24, 96, default=48, step=8)
+            dim = panel.slider("dim", _("Hidden size"), 8, 64, default=24, step=8)
+        with panel.beside():
+            scale = panel.slider("recurrent_scale", _("State weights ×"), 0.5, 5.0, default=1.0, step=0.5)
+            gate_bias = panel.slider("gate_bias", _("Gate bias"), 0.0, 5.0, default=0.0, step=0.5)
+    return Chosen(words, length, dim, scale, gate_bias)
+
+
+def choose_words(panel: Panel, chosen: Chosen) -> Chosen:
+    """The sliders for the two words."""
+    last = len(chosen.words)
+    with panel.beside():
         source = panel.slider("source", _("From word"), 1, last, default=1, step=1)
-        length = panel.slider("length", _("Length"), 24, 96, default=48, step=8)
-        scale = panel.slider("recurrent_scale", _("State weights ×"), 0.5, 5.0, default=1.0, step=0.5)
-    with right:
         target = panel.slider("target", _("To word"), 1, last, default=6, step=1)
-        dim = panel.slider("dim", _("Hidden size"), 8, 64, default=24, step=8)
-        gate_bias = panel.slider("gate_bias", _("Gate bias"), 0.0, 5.0, default=0.0, step=0.5)
-    return Chosen(words, source - 1, target - 1, length, dim, scale, gate_bias)
+    return replace(chosen, source=source - 1, target=target - 1)
 
 
 def compute(chosen: Chosen) -> Found:
-    graphs = {layer: recurrence.edges(layer, len(chosen.words)) for layer in LAYERS}
     return Found(
-        graphs,
-        {layer: recurrence.path(graph, chosen.source, chosen.target) for layer, graph in graphs.items()},
+        {layer: recurrence.edges(layer, len(chosen.words)) for layer in LAYERS},
         gradients(chosen.words, chosen.length, chosen.dim, chosen.recurrent_scale, chosen.gate_bias),
-        _measured().get(chosen.dim),
+        recurrence_times.measured().get(chosen.dim),
     )
 
 
@@ -87,40 +86,40 @@ def gradients(
     )
 
 
-@st.cache_resource(show_spinner=False)
-def _measured() -> dict[int, Times]:
-    """What has been measured on this server, by hidden size: one person measures, all see it."""
-    return {}
+def draw(chosen: Chosen, found: Found) -> Plot:
+    ways = {layer: recurrence.path(graph, chosen.source, chosen.target) for layer, graph in found.graphs.items()}
+    look_for(*_in_words(chosen, found, ways))
+    steps = [
+        _steps(chosen, found, ways, Layer.RNN, _("RNN, LSTM, GRU: every step waits for the one before")),
+        _steps(chosen, found, ways, Layer.ATTENTION, _("Attention: no output waits for another")),
+    ]
+    times = [] if found.times is None else [recurrence_times.chart(found.times, chosen.dim, names())]
+    return figure(
+        "recurrence.layers",
+        [steps, [_gradients(chosen, found.gradients, share=0.5 if times else 1.0), *times]],
+        name=_("recurrence"),
+        alt=_(
+            "Words as squares, the outputs of recurrent layers and of attention as circles above them, each at the "
+            "step at which it is ready. Below: the size of the gradient against distance for each layer, a dashed line "
+            "marks the two words; and, once measured, the time of each layer against length."
+        ),
+    )
 
 
-def draw(chosen: Chosen, found: Found) -> Sequence[Plot]:
-    left, right = st.columns(2, gap="medium")
-    with left:
-        waiting = _draw_steps(chosen, found, Layer.RNN, _("RNN, LSTM, GRU: every step waits for the one before"))
-    with right:
-        at_once = _draw_steps(chosen, found, Layer.ATTENTION, _("Attention: no output waits for another"))
-    left, right = st.columns(2, gap="medium")
-    with left:
-        reach = _draw_gradients(chosen, found.gradients)
-    with right:
-        times = _draw_times(chosen, found.times)
-    look_for(*_in_words(chosen, found))
-    return (waiting, at_once, reach, *times)
-
-
-def _draw_steps(chosen: Chosen, found: Found, layer: Layer, title: str) -> Plot:
-    return draw_plot(
-        f"recurrence.{layer}.steps",
+def _steps(
+    chosen: Chosen, found: Found, ways: Mapping[Layer, tuple[Edge, ...] | None], layer: Layer, title: str
+) -> Part:
+    return part(
+        layer.value,
         unrolled.unrolled,
-        unrolled.unrolled_data(_places(found.graphs[layer]), _places(found.ways[layer] or ())),
-        alt=_("Words as squares, the layer's outputs as circles above them, each at the step at which it is ready."),
+        unrolled.unrolled_data(_places(found.graphs[layer]), _places(ways[layer] or ())),
+        share=0.5,
         words=chosen.words,
         num_steps=len(chosen.words),
         labels=unrolled.UnrolledWords(axis=_("step"), token=_("word"), step=_("ready after step")),
         dense=layer is Layer.ATTENTION and len(chosen.words) > FEW_WORDS,
         title=title,
-        height=120,
-        expected_width=500,
+        height=110,
     )
 
 
@@ -128,77 +127,25 @@ def _places(edges: Sequence[Edge]) -> list[tuple[unrolled.Place, unrolled.Place]
     return [((one.position, one.step), (other.position, other.step)) for one, other in edges]
 
 
-def _draw_gradients(chosen: Chosen, sizes: Mapping[Layer, Tensor]) -> Plot:
-    distances = [range(chosen.length)] * len(sizes)
-    return draw_plot(
-        "recurrence.gradients",
+def _gradients(chosen: Chosen, sizes: Mapping[Layer, Tensor], *, share: float) -> Part:
+    return part(
+        "gradients",
         curves.curves,
         curves.curves_data(
-            distances,
+            [range(chosen.length)] * len(sizes),
             [found.median(dim=0).values for found in sizes.values()],
             low=[found.amin(dim=0) for found in sizes.values()],
             high=[found.amax(dim=0) for found in sizes.values()],
             marks=[chosen.distance],
         ),
-        alt=_("Curves: the size of the gradient against distance for each layer; a dashed line marks the two words."),
+        share=share,
         series=names(),
         x=curves.Axis(_("distance to the last word")),
         y=curves.Axis(_("size of ∂h_last/∂x"), log=True),
         band=True,
         title=_("What is left of an early word: middle and range of {count} seeds").format(count=len(SEEDS)),
-        height=CHART_HEIGHT,
+        height=recurrence_times.HEIGHT,
     )
-
-
-def _draw_times(chosen: Chosen, times: Times | None) -> Sequence[Plot]:
-    dim = chosen.dim
-
-    def work(on_progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
-        found = layer_times.measure_times(
-            dim, generator=torch.Generator().manual_seed(0), on_progress=on_progress, cancelled=cancelled
-        )
-        if not cancelled():
-            _measured()[dim] = found
-
-    plots: list[Plot] = []
-    if times is None:
-        st.markdown(f"**{_('Time against length, on this machine')}**")
-        st.write(
-            _(
-                "One forward pass of each layer with hidden size {dim}, at lengths from {first} to {last}. The "
-                "measurement takes up to {seconds:.0f} seconds and {megabytes} MB; it is made when you ask for it."
-            ).format(
-                dim=dim,
-                first=layer_times.LENGTHS[0],
-                last=layer_times.LENGTHS[-1],
-                seconds=layer_times.MOST_SECONDS,
-                megabytes=layer_times.MOST_BYTES // 1_000_000,
-            )
-        )
-    else:
-        crossed = layer_times.crossing(times, Layer.ATTENTION, Layer.RNN)
-        plots.append(
-            draw_plot(
-                "recurrence.times",
-                curves.curves,
-                curves.curves_data(
-                    [times.lengths[: len(times.seconds[layer])] for layer in LAYERS],
-                    [[1000 * second for second in times.seconds[layer]] for layer in LAYERS],
-                    marks=[] if crossed is None else [crossed],
-                ),
-                alt=_("Curves: the time of each layer against the length of the sequence, both axes logarithmic."),
-                series=names(),
-                x=curves.Axis(_("length"), log=True, ticks=layer_times.LENGTHS),
-                y=curves.Axis(_("milliseconds"), log=True),
-                title=_("Time against length, on this machine; hidden size {dim}").format(dim=dim),
-                height=CHART_HEIGHT - 46,
-            )
-        )
-    label = _("Measure") if times is None else _("Measure again")
-    measuring = job(f"recurrence.times.{dim}", label, work)
-    if measuring is not None and measuring.failed:
-        st.error(_("The measurement failed. Try again; if it fails again, start the server anew."))
-    return plots
 
 
 def names() -> tuple[str, ...]:
@@ -206,9 +153,9 @@ def names() -> tuple[str, ...]:
     return (Layer.RNN.value, Layer.LSTM.value, Layer.GRU.value, _("attention"))
 
 
-def _in_words(chosen: Chosen, found: Found) -> Sequence[str]:
+def _in_words(chosen: Chosen, found: Found, ways: Mapping[Layer, tuple[Edge, ...] | None]) -> Sequence[str]:
     source, target = chosen.words[chosen.source], chosen.words[chosen.target]
-    way = found.ways[Layer.RNN]
+    way = ways[Layer.RNN]
     numbers = {"source": source, "target": target, "steps": recurrence.sequential_steps(found.graphs[Layer.RNN])}
     if way is None:
         first = _(
@@ -224,7 +171,7 @@ def _in_words(chosen: Chosen, found: Found) -> Sequence[str]:
         first.format(
             **numbers,
             recurrent=recurrence.moves(way or ()),
-            moves=recurrence.moves(found.ways[Layer.ATTENTION] or ()),
+            moves=recurrence.moves(ways[Layer.ATTENTION] or ()),
             at_once=recurrence.sequential_steps(found.graphs[Layer.ATTENTION]),
         )
     ]
@@ -236,24 +183,5 @@ def _in_words(chosen: Chosen, found: Found) -> Sequence[str]:
         )
     )
     if found.times is not None:
-        words.append(_times_in_words(found.times))
+        words.append(recurrence_times.in_words(found.times))
     return words
-
-
-def _times_in_words(times: Times) -> str:
-    powers = {layer: layer_times.growth(times, layer) for layer in (Layer.RNN, Layer.ATTENTION)}
-    said = []
-    if powers[Layer.RNN] is not None and powers[Layer.ATTENTION] is not None:
-        said.append(
-            _(
-                "At the long end time grows as length to the power {rnn:.1f} (RNN) and {attention:.1f} (attention)."
-            ).format(rnn=powers[Layer.RNN], attention=powers[Layer.ATTENTION])
-        )
-    faster = [
-        _("{layer} from length {length:.0f} on").format(layer=layer.value, length=crossed)
-        for layer in RECURRENT
-        if (crossed := layer_times.crossing(times, Layer.ATTENTION, layer)) is not None
-    ]
-    if faster:
-        said.append(_("Faster than attention: {layers}.").format(layers=", ".join(faster)))
-    return " ".join(said)

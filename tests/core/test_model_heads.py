@@ -45,7 +45,17 @@ def test_tokens_and_states_belong_together(model: TranslationModel) -> None:
 
 
 def test_a_long_sentence_is_cut(model: TranslationModel) -> None:
-    assert len(encoder_inputs(model, "le chat " * 30, most_tokens=7).tokens) == 7
+    read = encoder_inputs(model, "le chat " * 30, most_tokens=7)
+    assert len(read.tokens) == 7
+    assert read.was_cut
+
+
+def test_a_sentence_that_just_fits_is_not_cut(model: TranslationModel) -> None:
+    tokens = encoder_inputs(model, SENTENCE, most_tokens=64).tokens
+    read = encoder_inputs(model, SENTENCE, most_tokens=len(tokens))
+    assert read.tokens == tokens
+    assert not read.was_cut
+    assert encoder_inputs(model, SENTENCE, most_tokens=len(tokens) - 1).was_cut
 
 
 def test_without_the_scaling_real_heads_look_at_fewer_tokens(model: TranslationModel) -> None:

@@ -110,3 +110,21 @@ def test_clicks(start: Start, frame: pd.DataFrame, click: object, picked: object
     assert (shown(at)["picked"], shown(at)["clicks"]) == (picked, clicks)
     at.run()
     assert shown(at)["clicks"] == 2 * clicks
+
+
+def two_parts() -> None:
+    from core.charts import bars
+    from pages.components import plot
+
+    data = bars.attention_bars_data([0.25, 0.75])
+    parts = [plot.part(name, bars.attention_bars, data, share=0.5, keys=("a", "b")) for name in ("one", "two")]
+    plot.figure("p.figure", [parts], alt="Bars")
+
+
+@pytest.mark.parametrize(("room", "rows"), [(1065, 1), (plot.NARROW, 1), (plot.NARROW - 1, 2)])
+def test_on_a_phone_the_parts_of_a_figure_stand_below_each_other(
+    start: Start, monkeypatch: pytest.MonkeyPatch, room: int, rows: int
+) -> None:
+    monkeypatch.setattr("pages.components.frame.room", lambda: room)
+    spec = json.loads(start(two_parts).get("vega_lite_chart")[0].proto.spec)
+    assert len(spec["vconcat"]) == rows

@@ -74,3 +74,13 @@ def test_a_part_has_a_width_of_its_own() -> None:
     spec = heatmaps.heatmap(LOOK, QUERIES, KEYS).to_dict()
     with pytest.raises(ValueError, match="part one must have a width of its own"):
         compose([{"one": spec}])
+
+
+def test_rows_with_wide_and_with_narrow_labels_take_no_more_room_than_the_widest() -> None:
+    wide = heatmaps.heatmap(LOOK, ("a very long token", "b"), KEYS, outer_width=300).to_dict()
+    data = {"one": heatmaps.heatmap_data(np.eye(2)), "bars": bars.attention_bars_data([0.25, 0.75])}
+
+    def width(rows: list[dict[str, dict[str, object]]]) -> float:
+        return float(to_svg(compose(rows), compose_data(data), LOOK).split('width="', 1)[1].split('"', 1)[0])
+
+    assert width([{"one": wide}, {"bars": row()}]) == max(width([{"one": wide}]), width([{"bars": row()}]))

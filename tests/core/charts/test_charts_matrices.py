@@ -87,7 +87,7 @@ def test_it_can_be_drawn(look: Any) -> None:
 
 
 def test_a_narrow_place_still_shows_something() -> None:
-    widths = {panel["width"] for panel in spec(total_width=60)["hconcat"]}
+    widths = {panel["width"] for panel in spec(outer_width=60)["hconcat"]}
     assert min(widths) >= 20
 
 

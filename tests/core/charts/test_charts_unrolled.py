@@ -57,3 +57,8 @@ def test_a_layer_needs_words() -> None:
 
 def test_the_spec_never_changes() -> None:
     assert json.dumps(unrolled(LIGHT, ("a",), 1).to_dict()) == json.dumps(unrolled(LIGHT, ("a",), 1).to_dict())
+
+
+def test_the_outer_width_holds_the_axis() -> None:
+    inner = [unrolled(LIGHT, ("a", "b"), steps, outer_width=300).to_dict()["width"] for steps in (6, 24)]
+    assert 300 > inner[0] > inner[1] > 240
