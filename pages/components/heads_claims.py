@@ -77,7 +77,7 @@ def labels(read: Read) -> Claim:
     measured = _("On “{sentence}”, {clear} of {heads} heads put more than {share:.0%} of their weight on one place.")
     sentences = [measured.format(sentence=read.text, clear=found.clear, heads=found.heads, share=CLEAR)]
     if found.by_target:
-        told = " · ".join(f"{names[target]}: {count}" for target, count in found.by_target.items())
+        told = " · ".join(f"{names[target]} × {count}" for target, count in found.by_target.items())
         sentences.append(_("These are: {places}.").format(places=told))
     return Claim(
         _("Heads are “the grammar head, the meaning head, the position head”."),

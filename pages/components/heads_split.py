@@ -27,7 +27,7 @@ from core.token_attention import token_vectors
 from pages.components import heads_claims, heads_fold
 from pages.components.controls import Panel
 from pages.components.fold import Formula
-from pages.components.i18n import _
+from pages.components.i18n import _, ngettext
 from pages.components.plot import clicks, figure, part, picked
 from pages.components.words import Claim, look_for
 
@@ -168,9 +168,12 @@ def _in_words(scene: Scene) -> Sequence[str]:
     first, last = scene.head * head_dim + 1, scene.settings.words[-1]
     row = describe(scene.trace.weights[scene.head, -1])
     sentences = [
-        _(
-            "Head {head} owns the columns {columns} of Q, K and V and the same rows of W_O. It looks for itself: in it "
-            "“{token}” looks most at “{key}” ({weight:.0%})."
+        ngettext(
+            "Head {head} owns column {columns} of Q, K and V and the same row of W_O. It looks for itself: in it "
+            "“{token}” looks most at “{key}” ({weight:.0%}).",
+            "Head {head} owns columns {columns} of Q, K and V and the same rows of W_O. It looks for itself: in it "
+            "“{token}” looks most at “{key}” ({weight:.0%}).",
+            head_dim,
         ).format(
             head=scene.head + 1,
             columns=f"{first}–{first + head_dim - 1}" if head_dim > 1 else first,
@@ -179,7 +182,7 @@ def _in_words(scene: Scene) -> Sequence[str]:
             weight=row.weight,
         ),
         _(
-            "To split computes nothing: it says which numbers belong together. The four matrices have {count:,} "
+            "Splitting computes nothing: it says which numbers belong together. The four matrices have {count:,} "
             "parameters ({matrix:,} each), whatever num_heads is."
         ).format(
             count=count_parameters(cut_into_heads(scene.layer, scene.num_heads)),
