@@ -40,7 +40,7 @@ def describe(weights: Tensor) -> Row:
     if len(weights) == 0:
         raise ValueError("seq_k (0) must be at least 1")
     strongest = int(weights.argmax())
-    entropy = -float((weights * weights.clamp_min(1e-30).log2()).sum())
+    entropy = max(0.0, -float((weights * weights.clamp_min(1e-30).log2()).sum()))  # not −0.0, nor a rounding error
     return Row(strongest, float(weights[strongest]), max(entropy, 0.0), math.log2(len(weights)))
 
 

@@ -12,7 +12,7 @@ from pages.components.i18n import _
 from pages.components.masks_scene import Scene
 from pages.components.plot import Part, part
 
-ROW, HIGHEST, BARS = 30, 210, 95  # pixels
+ROW, HIGHEST, BARS = 30, 210, 88  # pixels
 PROJECTED = 0.72  # of a height that is left where all type is larger and the window is not
 
 
@@ -70,7 +70,7 @@ def row_bars(
             axis=_("weight"), key=_("key"), weight=_("after"), before=_("before"), masked=_("masked")
         ),
         under=settings.queries if under else (),
-        title=_("The outlined row: before the mask (dashed), after (filled)") if masked else _("The outlined row"),
+        title=_("Outlined row (dashed: without a mask)") if masked else _("Outlined row, without a mask"),
         height=high or fitting(BARS),
     )
 

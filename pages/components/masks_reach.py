@@ -12,6 +12,7 @@ from pages.components.i18n import _
 from pages.components.masks_pictures import height
 from pages.components.masks_scene import Scene
 from pages.components.plot import Part, Plot, clicks, figure, part, picked
+from pages.components.typed import quoted
 from pages.components.words import look_for
 
 KEY = "masks.reach"
@@ -88,7 +89,7 @@ def _reach_in_words(scene: Scene, counts: Tensor, gradient: Tensor) -> Sequence[
     zero = int((gradient == 0).sum())
     sentences = [
         _("“{token}” may look at {visible} of {all} tokens; on average a position sees {mean:.2f}.").format(
-            token=settings.queries[query],
+            token=quoted(settings.queries[query]),
             visible=int(counts[query]),
             all=len(settings.keys),
             mean=float(counts.double().mean()),
@@ -101,7 +102,7 @@ def _reach_in_words(scene: Scene, counts: Tensor, gradient: Tensor) -> Sequence[
     if own:
         sentences.append(
             _("“{token}” may not look at itself, yet its output depends on it: its own input makes its query.").format(
-                token=settings.queries[query]
+                token=quoted(settings.queries[query])
             )
         )
     return sentences

@@ -11,6 +11,7 @@ from pages.components.controls import Panel
 from pages.components.i18n import _
 from pages.components.masks_controls import MOST_TOKENS
 from pages.components.masks_scene import SCORE_SCALE, Scene, Settings, attend_mask, scene
+from pages.components.typed import quoted
 
 CLOSED = r"|[0-9a-f]{1,5}(-[0-9a-f]{1,5}){0,19}"
 
@@ -67,7 +68,7 @@ def _ordered(panel: Panel, settings: Settings) -> tuple[Settings, *tuple[str, ..
             OrderProblem.TWICE: _("Position {part} stands in the order twice; each token is predicted once."),
             OrderProblem.OUT_OF_RANGE: _("Position {part} is not in this sentence: its positions are 1 to {last}."),
         }
-        sentence = problems[error.problem].format(part=error.culprit, last=seq_len)
+        sentence = problems[error.problem].format(part=quoted(error.culprit), last=seq_len)
         return settings, sentence, _("The order of reading is used instead.")
 
 
@@ -78,10 +79,24 @@ def _own(panel: Panel, settings: Settings) -> Settings:
     key = panel.slider("key", _("Key token"), 1, seq_k, default=min(2, seq_k), step=1)
     settings = replace(settings, closed=closed, key=key - 1)
     change = partial(turn, panel, settings, settings.query, settings.key)
-    st.button(_("Open or close this cell"), on_click=change, key="masks.turn", icon=":material/grid_on:")
-    if closed:
-        reopen = partial(panel.put, {"closed": ""})
-        st.button(_("Open all cells"), on_click=reopen, key="masks.reopen", icon=":material/undo:")
+    reopen = partial(panel.put, {"closed": ""})
+    with panel.beside():
+        st.button(
+            _("Open or close"),
+            on_click=change,
+            key="masks.turn",
+            type="tertiary",
+            icon=":material/grid_on:",
+            help=_("The cell in the row of the query token and the column of the key token."),
+        )
+        st.button(
+            _("Open all"),
+            on_click=reopen,
+            key="masks.reopen",
+            type="tertiary",
+            icon=":material/undo:",
+            disabled=not closed,
+        )
     return settings
 
 

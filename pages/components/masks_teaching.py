@@ -14,6 +14,7 @@ from pages.components.i18n import _
 from pages.components.masks_pictures import BARS, heatmap_words, height, html_table, row_bars
 from pages.components.masks_scene import EOS, Scene
 from pages.components.plot import Part, Plot, clicks, figure, part, picked
+from pages.components.typed import quoted
 from pages.components.words import look_for
 
 KEY = "masks.teaching"
@@ -81,7 +82,7 @@ def _answers(scene: Scene, open_weights: Tensor, masked_weights: Tensor) -> str:
             cell = position, position + 1
             seen_of_it = [f"{float(open_weights[cell]):.0%}", f"{float(masked_weights[cell]):.0%}"]
             seen_of_it += [f"{float(open_reach[cell]):.2f}", f"{float(scene.reach[cell]):.2f}"]
-        rows.append([str(position + 1), read, answer, *seen_of_it])
+        rows.append([str(position + 1), quoted(read), quoted(answer), *seen_of_it])
     head = [
         _("step"),
         _("reads"),
@@ -105,7 +106,9 @@ def _answer_in_words(scene: Scene, open_weights: Tensor) -> Sequence[str]:
             "In training the decoder reads the whole sentence at once. At “{read}” it must say “{answer}”, which is "
             "the very next token it reads: without a mask {share:.0%} of the attention lies on the answer, with it "
             "none at all."
-        ).format(read=tokens[query], answer=tokens[query + 1], share=float(open_weights[query, query + 1])),
+        ).format(
+            read=quoted(tokens[query]), answer=quoted(tokens[query + 1]), share=float(open_weights[query, query + 1])
+        ),
         _(
             "Whoever learns with the answer in view learns to copy it. When it speaks for itself nobody has written "
             "the next token yet, and there is nothing to copy."

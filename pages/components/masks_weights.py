@@ -17,6 +17,7 @@ from pages.components.masks_pictures import heatmap_words, height, row_bars
 from pages.components.masks_scene import Scene
 from pages.components.masks_sliders import turn
 from pages.components.plot import Part, Plot, clicks, figure, part, picked
+from pages.components.typed import quoted
 from pages.components.words import look_for
 
 KEY = "masks.weights"
@@ -99,7 +100,7 @@ def _instead(scene: Scene, before: Tensor) -> Sequence[str]:
             dtype=settings.dtype, most=torch.finfo(before.dtype).max
         ),
         _("Without a mask, “{token}” would give {share:.0%} of its attention to what is forbidden.").format(
-            token=settings.queries[settings.query],
+            token=quoted(settings.queries[settings.query]),
             share=float(share_on(before.double(), ~scene.attend_mask)[settings.query]),
         ),
     )
@@ -113,7 +114,9 @@ def _row_in_words(scene: Scene, before: Tensor, after: Tensor) -> Sequence[str]:
         _(
             "“{token}” may look at {visible} of {all} tokens; without a mask, {taken:.0%} of its attention would lie "
             "on the others."
-        ).format(token=settings.queries[query], visible=int(permitted.sum()), all=len(settings.keys), taken=taken),
+        ).format(
+            token=quoted(settings.queries[query]), visible=int(permitted.sum()), all=len(settings.keys), taken=taken
+        ),
         _outcome(after[query].double(), permitted, settings.fill),
     ]
     padding = len(settings.queries) - settings.valid_queries
@@ -126,15 +129,15 @@ def _row_in_words(scene: Scene, before: Tensor, after: Tensor) -> Sequence[str]:
             ).format(count=padding)
         )
     if settings.kind.startswith("xlnet"):
-        order = " → ".join(settings.queries[position] for position in settings.order)
+        order = " → ".join(quoted(settings.queries[position]) for position in settings.order)
         sentences.append(_("Order of prediction: {order}").format(order=order))
     if settings.kind == "own":
-        key = settings.keys[settings.key]
+        key = quoted(settings.keys[settings.key])
         may = scene.attend_mask[query, settings.key]
         told = _("The chosen cell is open: “{token}” may look at “{key}”, number {number}.")
         if not may:
             told = _("The chosen cell is closed: “{token}” may not look at “{key}”, number {number}.")
-        sentences.append(told.format(token=settings.queries[query], key=key, number=settings.key + 1))
+        sentences.append(told.format(token=quoted(settings.queries[query]), key=key, number=settings.key + 1))
     return sentences
 
 

@@ -43,6 +43,11 @@ def test_describes_a_row_worked_by_hand() -> None:
     assert row.most == pytest.approx(2.0)
 
 
+def test_all_weight_on_one_key_has_no_entropy_and_no_sign() -> None:
+    assert str(describe(torch.tensor([1.0])).entropy) == "0.0"
+    assert str(describe(torch.tensor([0.0, 1.0, 0.0])).entropy) == "0.0"
+
+
 def test_refuses_an_empty_row() -> None:
     with pytest.raises(ValueError, match=r"seq_k \(0\) must be at least 1"):
         describe(torch.zeros(0))
