@@ -146,7 +146,7 @@ def _depth() -> Claim:
             "{small:.0f}: {skip:.2f}. ({tokens} tokens, d_model {d_model})"
         ).format(
             small=SMALL,
-            first=", ".join(f"{value:.2g}".replace("e-0", "e-") for value in small[1:5]),
+            first=", ".join(rank_stack.short(value) for value in small[1:5]),
             large=LARGE,
             last=large[-1],
             layers=size.num_layers,

@@ -6,7 +6,7 @@ from pages.components.controls import Panel
 from pages.components.i18n import _
 from pages.components.plot import figure, part
 from pages.components.rank_scene import brief
-from pages.components.rank_stack import PURE, SMALLEST, VARIANTS, WITH_SKIP, Chosen, Size, residuals_of
+from pages.components.rank_stack import PURE, SMALLEST, VARIANTS, WITH_SKIP, Chosen, Size, residuals_of, short
 from pages.components.words import look_for
 
 KEY = "rank.depth"
@@ -69,7 +69,7 @@ def _in_words(chosen: Chosen, pure: tuple[float, ...], skip: tuple[float, ...]) 
         _(
             "Attention alone: before the first layer the tokens differ by {first:.2f} of their size, after layer "
             "{layers} by {last}. At 0 all are one and the same vector: a matrix of rank 1."
-        ).format(first=pure[0], last=brief(pure[-1]), layers=chosen.size.num_layers),
+        ).format(first=pure[0], last=short(pure[-1]), layers=chosen.size.num_layers),
         _("With skip connections {last:.2g} is left after layer {layers}: they slow it.").format(
             last=skip[-1], layers=chosen.size.num_layers
         )

@@ -132,6 +132,13 @@ def _choose_layer(panel: Panel, text: str) -> Read | None:
 
 
 def choose_sliders(panel: Panel, structure: Structure) -> Chosen:
+    if structure.view != "dims":
+        return _choose_sliders(panel, structure)
+    with st.container(key="rank_calm", gap="small"):  # each move decomposes three matrices for every head_dim
+        return _choose_sliders(panel, structure)
+
+
+def _choose_sliders(panel: Panel, structure: Structure) -> Chosen:
     heads = structure.read or _choose_drawn(panel, structure.view)
     num_heads, seq_len = heads_of(heads).q.shape[:2]
     with panel.beside():

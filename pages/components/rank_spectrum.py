@@ -128,9 +128,9 @@ def _table(chosen: Chosen, rows: dict[tuple[str, tuple[int, int]], Measured]) ->
             str(ranks.energy),
         )
         lines.append("".join(f"<td>{html.escape(cell)}</td>" for cell in cells))
-    return (
-        f'<table class="atlas-grid" style="white-space:nowrap">{"".join(f"<tr>{line}</tr>" for line in lines)}</table>'
-    )
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    table = f'<table class="atlas-grid" style="white-space:nowrap">{body}</table>'
+    return f'<div style="overflow-x:auto;max-width:calc(100vw - 4rem)">{table}</div>'  # on a phone it scrolls
 
 
 def _in_words(chosen: Chosen, logits: Measured, heads: Sequence[Measured], outputs: Measured) -> Sequence[str]:

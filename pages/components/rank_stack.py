@@ -39,6 +39,11 @@ class Chosen:
     scale: float
 
 
+def short(residual: float) -> str:
+    """0.72 or 1e-7."""
+    return f"{residual:.2g}".replace("e-0", "e-")
+
+
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _drawn(size: Size) -> tuple[Tensor, Stack]:
     """The tokens, and the stack that they pass."""

@@ -1,6 +1,7 @@
 """Which pages there are: their sections, their titles and their addresses."""
 
 import importlib
+import sys
 from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
@@ -23,6 +24,8 @@ def sections() -> Mapping[str, Sequence[StreamlitPage]]:
             st.Page(_lazily("qkv", computes=True), title=_("Queries, keys, values"), url_path="qkv"),
             st.Page(_lazily("masks", computes=True), title=_("Masks"), url_path="masks"),
             st.Page(_lazily("heads", computes=True), title=_("Attention heads"), url_path="heads"),
+            st.Page(_lazily("rank", computes=True), title=_("Rank"), url_path="rank"),
+            st.Page(_lazily("gqa", computes=True), title=_("GQA"), url_path="gqa"),
         ],
         _("Whole model"): [
             st.Page(_lazily("translation", computes=True), title=_("Translation"), url_path="translation")
@@ -43,6 +46,11 @@ def _lazily(module: str, *, computes: bool = False) -> Callable[[], None]:
         if computes and not ready.is_set():
             with st.spinner(_("Loading the mathematics…")):
                 ready.wait()
-        importlib.import_module(f"pages.{module}").render()
+        name = f"pages.{module}"
+        is_new = name not in sys.modules
+        page = importlib.import_module(name)
+        if is_new:
+            warm.freeze()  # Altair and what else came with it would be searched after every run from now on
+        page.render()
 
     return render
