@@ -9,7 +9,7 @@ from functools import partial
 
 from pages.components import gqa_claims, gqa_conversion, gqa_fold, gqa_measured, gqa_models, gqa_sharing
 from pages.components.controls import Panel
-from pages.components.gqa_scene import Scene, choose_load, choose_model
+from pages.components.gqa_scene import Scene, choose_load, choose_number, choose_subject
 from pages.components.i18n import _
 from pages.components.words import claim_cards, heading
 
@@ -23,19 +23,20 @@ def render() -> None:
             "models": _("Models"),
         }
         view = panel.choice("view", _("View"), names, default="sharing")
-        key = choose_model(panel) if view == "sharing" else None
+        subject = choose_subject(panel) if view == "sharing" else None
+        number = choose_number(panel) if view == "models" else None
         converted = gqa_conversion.choose_sentence(panel) if view == "conversion" else None
 
     heading(_("Sharing KV heads: GQA"), _("What is saved when several query heads share their keys and values?"), panel)
     played = None
-    if key is not None:
-        panel.follow(partial(choose_load, panel, key), _sharing)
+    if subject is not None:
+        panel.follow(partial(choose_load, panel, subject), _sharing)
         claim_cards(gqa_claims.of_sharing())
         played = "context"
     elif view == "measured":
         _measured(panel)
-    elif view == "models":
-        panel.follow(partial(gqa_models.choose, panel), _models)
+    elif number is not None:
+        panel.follow(partial(gqa_models.choose, panel, number), _models)
         claim_cards(gqa_claims.of_models())
         played = "context"
     elif converted is not None:
@@ -73,6 +74,6 @@ def _models(load: gqa_models.Load) -> None:
 def _presets() -> dict[str, dict[str, object]]:
     return {
         _("A long context"): {"context": 17, "batch": 1},
-        _("One KV head for 71"): {"model": "falcon-7b", "context": 11},
-        _("Each its own"): {"model": "llama-2-7b", "context": 12},
+        _("One KV head for 71"): {"model": "falcon-7b", "kv_heads_falcon-7b": "1", "context": 11},
+        _("Each its own"): {"model": "llama-2-7b", "kv_heads_llama-2-7b": "32", "context": 12},
     }

@@ -36,6 +36,7 @@ def shared_heads(
     title: str | None = None,
     width: int | None = None,
     outer_width: int | None = None,
+    rows_below: Sequence[str] = (),
     height: int = 90,
     expected_width: int = 900,
 ) -> alt.LayerChart:
@@ -44,6 +45,7 @@ def shared_heads(
     Datasets: "queries" (head, kv: int16; x, end: float32) and "kvs" (kv, first, last: int16; x: float32), from
     :func:`shared_heads_data`. Numbers stand in the heads where there is room. ``outer_width`` is that with the names of
     the two lines; without a width it fills its container.
+    rows_below: the names of the rows of a chart below it, to keep as much room at the left as that one needs.
     Raises: ValueError if there are no heads.
     """
     if num_heads < 1:
@@ -51,7 +53,9 @@ def shared_heads(
     words = words or SharedWords()
     lines = (words.query_heads, words.kv_heads)
     if outer_width:
-        width = outer_width - round(max(tokens.text_width(line, style.font_size) for line in lines) + 8)
+        names = round(max(tokens.text_width(line, style.font_size) for line in lines) + 8)
+        below = tokens.beside_axis(rows_below, style.font_size) if rows_below else 0
+        width = outer_width - max(names, below)
     column = (width or expected_width) / num_heads
     largest = _LARGEST * style.scale
     radius = max(_SMALLEST, min(largest, 0.42 * column))

@@ -19,7 +19,7 @@ from pages.components.words import look_for
 
 KEY = "gqa.conversion"
 SENTENCE = "J'ai vu un chat noir dans le jardin."
-HEIGHT = 290
+HEIGHT = 250
 HIGHEST = 1.5  # of the axes; an error of 1 is as large as the output itself
 
 Errors = Sequence[Sequence[ConversionError]]

@@ -9,7 +9,7 @@ from core.gqa_costs import BYTES, Fit, NumberType, fit
 from core.gqa_presets import DEEPSEEK_V2, MODELS, PublishedLatentModel, PublishedModel
 from core.latent_attention import LatentSizes
 from pages.components.controls import Panel
-from pages.components.gqa_scene import choose_context, choose_number
+from pages.components.gqa_scene import choose_context
 from pages.components.gqa_words import amount
 from pages.components.i18n import _
 from pages.components.words import look_for
@@ -36,8 +36,8 @@ class Load:
         return model.cache_bytes(seq_len=seq_len, batch=1, bytes_per_number=BYTES[self.number])
 
 
-def choose(panel: Panel) -> Load:
-    return Load(choose_context(panel), choose_number(panel))
+def choose(panel: Panel, number: NumberType) -> Load:
+    return Load(choose_context(panel), number)
 
 
 def view(load: Load) -> None:

@@ -29,25 +29,33 @@ class Scene:
         return BY_KEY[self.key]
 
 
-def choose_model(panel: Panel) -> str:
-    """The control for the published model; returns its key."""
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is looked at, whatever it is to carry."""
+
+    key: str  # of the published model
+    num_kv_heads: int
+    number: NumberType
+
+
+def choose_subject(panel: Panel) -> Subject:
     names = {key: f"{model.name} · {model.sharing}" for key, model in BY_KEY.items()}
-    return panel.choice("model", _("Published model"), names, default=DEFAULT)
-
-
-def choose_load(panel: Panel, key: str) -> Scene:
-    """The controls that change nothing but the picture. Those for sizes begin as each model was published."""
-    published = BY_KEY[key]
-    seq_len = choose_context(panel)
+    key = panel.choice("model", _("Published model"), names, default=DEFAULT)
     with panel.beside():
-        batch = panel.slider("batch", _("Batch"), 1, 64, default=8, step=1)
-        layers = panel.slider(f"layers_{key}", _("Layers"), 1, 128, default=published.num_layers, step=1)
-    with panel.beside():
-        head_dim = panel.slider(f"head_dim_{key}", _("head_dim"), 16, 256, default=published.head_dim, step=16)
         num_kv_heads = _choose_kv_heads(panel, key)
-    number = choose_number(panel)
-    model = replace(published, num_layers=layers, head_dim=head_dim, num_kv_heads=num_kv_heads)
-    return Scene(panel, key, model, seq_len, batch, number)
+        number = choose_number(panel)
+    return Subject(key, num_kv_heads, number)
+
+
+def choose_load(panel: Panel, subject: Subject) -> Scene:
+    """The sliders, which change nothing but the picture. Those for sizes begin as each model was published."""
+    key, published = subject.key, BY_KEY[subject.key]
+    seq_len = choose_context(panel)
+    batch = panel.slider("batch", _("Batch"), 1, 64, default=8, step=1)
+    layers = panel.slider(f"layers_{key}", _("Layers"), 1, 128, default=published.num_layers, step=1)
+    head_dim = panel.slider(f"head_dim_{key}", _("head_dim"), 16, 256, default=published.head_dim, step=16)
+    model = replace(published, num_layers=layers, head_dim=head_dim, num_kv_heads=subject.num_kv_heads)
+    return Scene(panel, key, model, seq_len, batch, subject.number)
 
 
 def choose_context(panel: Panel) -> int:
@@ -57,7 +65,7 @@ def choose_context(panel: Panel) -> int:
 
 
 def choose_number(panel: Panel) -> NumberType:
-    kept = panel.choice("number", _("Numbers are kept as"), NUMBER_TYPES, default=NumberType.BFLOAT16.value)
+    kept = panel.choice("number", _("Numbers"), NUMBER_TYPES, default=NumberType.BFLOAT16.value, narrow=True)
     return NumberType(kept)
 
 

@@ -1,8 +1,11 @@
 """The view of sharing: which query heads use which KV head, and what every number of KV heads costs."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+
+import pandas as pd
+import streamlit as st
 
 from core.charts.bar_table import TableWords, bar_table, bar_table_data
 from core.charts.shared_heads import SharedWords, shared_heads, shared_heads_data
@@ -23,7 +26,10 @@ def view(scene: Scene) -> Sequence[Plot]:
     look_for(*_in_words(scene, rows), beside=_facts(scene))
     plot = figure(
         KEY,
-        [[sharing_part(scene.model.num_heads, scene.model.num_kv_heads)], [_costs(scene, rows)]],
+        [
+            [sharing_part(scene.model.num_heads, scene.model.num_kv_heads, rows_below=_row_names(scene, rows))],
+            [_costs(scene, rows)],
+        ],
         name=_("sharing and costs"),
         alt=_(
             "Circles for query heads, squares for KV heads, and a line from each query head to the KV head it uses; "
@@ -34,12 +40,14 @@ def view(scene: Scene) -> Sequence[Plot]:
     return (plot,)
 
 
-def sharing_part(num_heads: int, num_kv_heads: int, *, share: float = 1.0, height: int = 82) -> Part:
+def sharing_part(
+    num_heads: int, num_kv_heads: int, *, share: float = 1.0, height: int = 82, rows_below: tuple[str, ...] = ()
+) -> Part:
     """The drawing of who uses whom."""
     return part(
         "heads",
         shared_heads,
-        shared_heads_data(kv_head_of(num_heads, num_kv_heads)),
+        _shared(num_heads, num_kv_heads),
         share=share,
         num_heads=num_heads,
         words=SharedWords(
@@ -51,7 +59,17 @@ def sharing_part(num_heads: int, num_kv_heads: int, *, share: float = 1.0, heigh
         ),
         title=_("Which query head uses which KV head"),
         height=height,
+        rows_below=rows_below,
     )
+
+
+@st.cache_resource(max_entries=100, show_spinner=False)
+def _shared(num_heads: int, num_kv_heads: int) -> Mapping[str, pd.DataFrame]:
+    return shared_heads_data(kv_head_of(num_heads, num_kv_heads))
+
+
+def _row_names(scene: Scene, rows: Sequence[CostRow]) -> tuple[str, ...]:
+    return tuple(row_name(scene.model.num_heads, row.num_kv_heads) for row in rows)
 
 
 def _costs(scene: Scene, rows: Sequence[CostRow]) -> Part:
@@ -83,7 +101,7 @@ def _costs(scene: Scene, rows: Sequence[CostRow]) -> Part:
             marked_row=counts.index(scene.model.num_kv_heads),
             nonce=clicks(KEY),
         ),
-        rows=tuple(row_name(scene.model.num_heads, count) for count in counts),
+        rows=_row_names(scene, rows),
         columns=(
             _("Parameters\nof attention"),
             _("KV cache\nof the batch"),
@@ -102,6 +120,7 @@ def _clicked(scene: Scene, rows: Sequence[CostRow]) -> None:
     count = None if row is None else rows[int(row)].num_kv_heads
     if count is not None:
         scene.panel.put({kv_heads_control(scene.key): str(count)})
+        st.rerun()  # it is one of the controls that stand for themselves
 
 
 def _facts(scene: Scene) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from core.charts import style, to_svg
+from core.charts.bar_table import bar_table
 from core.charts.shared_heads import SharedWords, shared_heads, shared_heads_data
 from core.kv_heads import kv_head_of
 
@@ -52,6 +53,13 @@ def test_heads_never_overlap(num_heads: int) -> None:
     assert 880 < chart["width"] < 1000
     numbered = any(layer["mark"]["type"] == "text" and layer["data"]["name"] == "queries" for layer in chart["layer"])
     assert numbered == (num_heads < 100)
+
+
+def test_a_chart_below_has_its_left_edge_at_the_same_place() -> None:
+    rows, words = ("1 · MQA", "32 · MHA"), SharedWords(query_heads="q", kv_heads="kv")
+    chart = shared_heads(LIGHT, 8, words=words, outer_width=900, rows_below=rows).to_dict()
+    assert chart["width"] == bar_table(LIGHT, rows, ("cost",), outer_width=900).to_dict()["width"]
+    assert chart["width"] < shared_heads(LIGHT, 8, words=words, outer_width=900).to_dict()["width"]
 
 
 def test_both_lines_are_placed_by_one_scale() -> None:

@@ -1,0 +1,30 @@
+"""The registry: pages are imported when they are first opened."""
+
+import sys
+
+import pytest
+
+from pages.components import registry, warm
+
+
+def test_what_a_page_imports_is_frozen_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    frozen: list[bool] = []
+    monkeypatch.setattr(warm, "freeze", lambda: frozen.append("pages.home" in sys.modules))
+    monkeypatch.delitem(sys.modules, "pages.home", raising=False)
+    rendered: list[str] = []
+
+    class Home:
+        @staticmethod
+        def render() -> None:
+            rendered.append("home")
+
+    def imported(name: str) -> type[Home]:
+        monkeypatch.setitem(sys.modules, name, Home)  # type: ignore[arg-type]
+        return Home
+
+    monkeypatch.setattr(registry.importlib, "import_module", imported)
+    render = registry._lazily("home")
+    render()
+    render()
+    assert rendered == ["home", "home"]
+    assert frozen == [True]  # after the import
