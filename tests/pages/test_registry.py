@@ -1,6 +1,7 @@
 """The registry: pages are imported when they are first opened."""
 
 import sys
+import threading
 
 import pytest
 
@@ -9,6 +10,7 @@ from pages.components import registry, warm
 
 def test_what_a_page_imports_is_frozen_once(monkeypatch: pytest.MonkeyPatch) -> None:
     frozen: list[bool] = []
+    monkeypatch.setattr(warm, "start", threading.Event)  # it freezes, too, when it is ready
     monkeypatch.setattr(warm, "freeze", lambda: frozen.append("pages.home" in sys.modules))
     monkeypatch.delitem(sys.modules, "pages.home", raising=False)
     rendered: list[str] = []
