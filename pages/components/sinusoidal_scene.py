@@ -58,7 +58,7 @@ class Waves:
 def choose(panel: Panel, view: str) -> Waves:
     """The sliders of a view without words."""
     with panel.beside():
-        length = panel.slider("length", _("Length"), 2, LONGEST, default=48, step=1)
+        length = panel.slider("length", _("Length"), 2, LONGEST, default=32, step=1)
         d_model = panel.slider("d_model", "d_model", 2, WIDEST, default=32, step=2)
     base = panel.slider("base", _("Base: 10 to the power of"), 0.5, 6.0, default=4.0, step=0.5, format="%.1f")
     waves = Waves(panel, length, d_model, 10.0**base)

@@ -91,19 +91,19 @@ def test_opens(language: str, view: str) -> None:
         ("length", ("2", "512"), {}),
         ("d_model", ("2", "512"), {}),
         ("base", ("0.5", "6.0"), {}),
-        ("m", ("0", "47"), {}),
-        ("n", ("0", "47"), {}),
+        ("m", ("0", "31"), {}),
+        ("n", ("0", "31"), {}),
         ("i", ("0", "31"), {}),
         ("j", ("0", "31"), {}),
         ("length", ("2", "512"), {"view": "waves"}),
         ("d_model", ("2", "512"), {"view": "waves"}),
         ("base", ("0.5", "6.0"), {"view": "waves"}),
-        ("m", ("0", "47"), {"view": "waves"}),
-        ("n", ("0", "47"), {"view": "waves"}),
+        ("m", ("0", "31"), {"view": "waves"}),
+        ("n", ("0", "31"), {"view": "waves"}),
         ("length", ("2", "512"), {"view": "shift"}),
         ("d_model", ("2", "512"), {"view": "shift"}),
         ("base", ("0.5", "6.0"), {"view": "shift"}),
-        ("from", ("0", "47"), {"view": "shift"}),
+        ("from", ("0", "31"), {"view": "shift"}),
         ("offset", ("-20", "20"), {"view": "shift"}),
         ("sentence", (WORDS, "un chien mange"), {"view": "sentence"}),
         ("setting", ("no_mask", "causal_one_layer"), {"view": "sentence"}),
@@ -200,7 +200,7 @@ def test_position_5_seen_from_position_2() -> None:
     assert "Position 5 seen from position 2" in words(app)
     np.testing.assert_allclose(field(app, "matrix"), shift_matrix(32, 3).numpy(), atol=1e-6)
     here, moved, there = field(app, "seen")
-    encoding = sinusoidal_encoding(48, 32).numpy()
+    encoding = sinusoidal_encoding(32, 32).numpy()
     np.testing.assert_allclose(here, encoding[2], atol=1e-6)
     np.testing.assert_allclose(moved, there, atol=1e-6)
     np.testing.assert_allclose(there, encoding[5], atol=1e-6)
@@ -210,7 +210,7 @@ def test_position_5_seen_from_position_2() -> None:
 def test_nothing_is_moved_by_nothing() -> None:
     app = opened(view="shift", offset="0")
     assert np.array_equal(field(app, "matrix"), np.eye(32))
-    assert curve(app, "residuals", 0)["y"].tolist() == [0] * 48
+    assert curve(app, "residuals", 0)["y"].tolist() == [0] * 32
 
 
 def maps(app: AppTest) -> pd.DataFrame:
@@ -301,7 +301,7 @@ def test_presets_show_what_they_say(language: str) -> None:
 
 
 def test_positions_stay_within_a_text_that_became_shorter() -> None:
-    app = opened(n="40")
+    app = opened(n="25")
     app.slider(key="sinusoidal_length").set_value(10)
     checked(app.run())
     assert app.slider(key="sinusoidal_n").value == 9
