@@ -32,7 +32,6 @@ _LARGE_LABELS = 66  # units beside the chosen head's weights
 _END, _END_OF_LABELS = 8, 26  # units left at the right, and beside labels that lean to the right
 _NUMBERS_UP_TO = 6  # tokens: with more, a number no longer fits into a cell of the large weights
 _WHOLE = -1  # the head of a cell that belongs to no head
-_IS_WEIGHT = f"datum.part == {PARTS.index('weights')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,8 @@ class SplitWords:
     tensor: str = "tensor"
     head: str = "head"
     token: str = "token"
-    column: str = "feature or key"
+    key: str = "key"
+    feature: str = "feature"
     value: str = "value"
 
 
@@ -57,33 +57,37 @@ def split(
 ) -> alt.LayerChart:
     """The board for a sentence with these tokens; how many heads there are is said by the data alone.
 
-    Datasets, from :func:`split_data`: "cells" (left, right, top, bottom, value: float32; q, k: int16; part, head,
-    nonce: int8), "labels" (x, y: float32; bold: int8; text: str), "rows" (x, y: float32; q: int16),
+    Datasets, from :func:`split_data`: "features" and "weights" (left, right, top, bottom, value: float32; q, k: int16;
+    part, head, nonce: int8), "labels" (x, y: float32; bold: int8; text: str), "rows" (x, y: float32; q: int16),
     "keys" (the same), "numbers" (x, y, value: float32) and "boxes" (left, right, top, bottom: float32).
-    Selection: "head", with fields head and nonce.
+    Selection: "head", with fields head and nonce, from a click on any cell: those of both datasets have them.
     Raises: ValueError if there are no tokens, or more than MOST.
     """
     if not 1 <= len(rows) <= MOST:
         raise ValueError(f"rows ({len(rows)}) must be between 1 and {MOST}")
     words, width = words or SplitWords(), width or outer_width
     place, spot = board.rectangle(HEIGHT), board.point(HEIGHT)
-    tooltip = {
+    named = {
         words.tensor: "split_parts[datum.part]",
         words.head: "datum.head < 0 ? '–' : datum.head + 1",
         words.token: "split_tokens[datum.q] + '  ·  ' + (datum.q + 1)",
-        words.column: f"({_IS_WEIGHT} ? split_tokens[datum.k] + '  ·  ' : '') + (datum.k + 1)",
-        words.value: "format(datum.value, '.4f')",
     }
-    rect: dict[str, Any] = {"stroke": style.background, "strokeWidth": 0.5}
-    cells = alt.Chart(alt.NamedData("cells"))
-    features = Ramp(-_FEATURES, _FEATURES, style.scores.colours)
-    layers = [  # a mark has one scale of colours: weights are drawn over, and let the pointer through
-        cells.properties(name="cells")
-        .mark_rect(**rect, tooltip=alt.expr(tokens.record(tooltip)), cursor=hand(clickable))
-        .encode(**place, color=alt.Color("value:Q", scale=features.scale(), legend=None)),
-        cells.transform_filter(_IS_WEIGHT)
-        .mark_rect(**rect)
-        .encode(**place, color=alt.Color("value:Q", scale=style.weights.scale(), legend=None)),
+    value = {words.value: "format(datum.value, '.4f')"}
+    kinds = {
+        "features": ({words.feature: "datum.k + 1"}, Ramp(-_FEATURES, _FEATURES, style.scores.colours)),
+        "weights": ({words.key: "split_tokens[datum.k] + '  ·  ' + (datum.k + 1)"}, style.weights),
+    }
+    layers = [
+        alt.Chart(alt.NamedData(name))
+        .properties(name=name)
+        .mark_rect(
+            stroke=style.background,
+            strokeWidth=0.5,
+            tooltip=alt.expr(tokens.record({**named, **column, **value})),
+            cursor=hand(clickable),
+        )
+        .encode(**place, color=alt.Color("value:Q", scale=ramp.scale(), legend=None))
+        for name, (column, ramp) in kinds.items()
     ]
     layers += [
         alt.Chart(alt.NamedData("boxes"))
@@ -121,7 +125,7 @@ def split(
         alt.LayerChart(
             layer=layers,
             params=[
-                alt.TopLevelSelectionParameter(name="head", select=select, views=["cells"]),
+                alt.TopLevelSelectionParameter(name="head", select=select, views=["features"]),
                 tokens.label_table("split_tokens", rows),
                 tokens.label_table("split_parts", PARTS),
             ],
@@ -154,25 +158,28 @@ def split_data(
     if not 0 <= chosen < num_heads:
         raise ValueError(f"chosen ({chosen}) must be between 0 and {num_heads - 1}")
     stands = _places()
-    cells = []
+    cells: dict[str, list[dict[str, npt.NDArray[Any]]]] = {"features": [], "weights": []}
     boxes = []
     for number, name in enumerate(PARTS):
         if arrays[name].ndim == 2:
-            cells.append(_whole(stands[name], arrays[name], number, num_heads, of_heads=name not in ("x", "result")))
+            of_heads = name not in ("x", "result")
+            cells["features"].append(_whole(stands[name], arrays[name], number, num_heads, of_heads=of_heads))
         else:
             pieces = _pieces(stands[name], num_heads)
-            cells += [
+            cells["weights" if name == "weights" else "features"] += [
                 _tagged(board.grid(piece, values), number, head)
                 for head, (piece, values) in enumerate(zip(pieces, arrays[name], strict=True))
             ]
             boxes.append(pieces[chosen])
         if name in ("q", "k", "v", "merged"):
             boxes.append(stands[name].columns(chosen, chosen + 1, num_heads))
-    cells.append(_tagged(board.grid(stands["large"], arrays["weights"][chosen]), PARTS.index("weights"), chosen))
-    frame = board.stacked(cells)
-    frame["nonce"] = np.full(len(frame), nonce % 100, np.int8)
+    large = board.grid(stands["large"], arrays["weights"][chosen])
+    cells["weights"].append(_tagged(large, PARTS.index("weights"), chosen))
+    frames = {name: board.stacked(grids) for name, grids in cells.items()}
+    for frame in frames.values():
+        frame["nonce"] = np.full(len(frame), nonce % 100, np.int8)
     return {
-        "cells": frame,
+        **frames,
         "labels": _labels({name: stands[name] for name in titles}, titles),
         "rows": _beside([stands["x"], stands["weights"], stands["large"]], seq_len),
         "keys": _above(stands["large"], seq_len),

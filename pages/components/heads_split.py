@@ -32,7 +32,7 @@ from pages.components.plot import clicks, figure, part, picked
 from pages.components.words import Claim, look_for
 
 KEY = "heads.split"
-SENTENCE = "The cat sat on the mat"
+SENTENCE = "The dog chased the cat"
 WIDTHS = (8, 12, 16)
 
 
@@ -103,7 +103,7 @@ def picture(panel: Panel, scene: Scene | None) -> None:
         ),
         rows=scene.settings.words,
         words=chart.SplitWords(
-            tensor=_("tensor"), head=_("head"), token=_("token"), column=_("feature or key"), value=_("value")
+            tensor=_("tensor"), head=_("head"), token=_("token"), key=_("key"), feature=_("feature"), value=_("value")
         ),
     )
     plot = figure(

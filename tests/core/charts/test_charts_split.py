@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from core.charts import style, to_svg, tokens
@@ -35,7 +36,7 @@ def data(num_heads: int, chosen: int = 1, nonce: int = 0) -> dict[str, Any]:
 
 
 def test_a_heads_columns_stand_below_the_same_columns_of_the_whole() -> None:
-    cells = data(5)["cells"]
+    cells = data(5)["features"]
     whole = cells[cells["part"] == PARTS.index("q")]
     heads = cells[cells["part"] == PARTS.index("q_heads")]
     assert sorted(heads["value"]) == sorted(whole["value"])  # cutting computes nothing
@@ -47,13 +48,14 @@ def test_a_heads_columns_stand_below_the_same_columns_of_the_whole() -> None:
 
 
 def test_one_head_is_the_whole() -> None:
-    cells = data(1, chosen=0)["cells"]
+    cells = data(1, chosen=0)["features"]
     whole, head = (cells[cells["part"] == PARTS.index(name)] for name in ("q", "q_heads"))
     assert whole["left"].tolist() == head["left"].tolist()
 
 
 def test_cells_know_their_head() -> None:
-    cells = data(5)["cells"]
+    frames = data(5)
+    cells = pd.concat([frames["features"], frames["weights"]])
     of = {name: cells[cells["part"] == number] for number, name in enumerate(PARTS)}
     assert set(of["x"]["head"]) == set(of["result"]["head"]) == {-1}
     assert of["merged"].sort_values(["q", "k"])["head"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4] * SEQ_LEN
@@ -71,7 +73,7 @@ def test_the_large_weights_are_those_of_the_chosen_head() -> None:
 @pytest.mark.parametrize("num_heads", [1, 2, 5, 10])
 def test_everything_stays_on_the_board(num_heads: int) -> None:
     frames = data(num_heads, chosen=0)
-    for frame in (frames["cells"], frames["boxes"]):
+    for frame in (frames["features"], frames["weights"], frames["boxes"]):
         assert frame["left"].min() >= 0
         assert frame["right"].max() <= 1000
         assert frame["top"].min() >= 0
@@ -79,12 +81,12 @@ def test_everything_stays_on_the_board(num_heads: int) -> None:
 
 
 def test_data_are_lean() -> None:
-    types = data(5, nonce=103)["cells"].dtypes.astype(str).to_dict()
+    types = data(5, nonce=103)["features"].dtypes.astype(str).to_dict()
     assert types == {
         **dict.fromkeys(("left", "right", "top", "bottom"), "float32"),
         "q": "int16", "k": "int16", "value": "float32", "part": "int8", "head": "int8", "nonce": "int8",
     }  # fmt: skip
-    assert set(data(5, nonce=103)["cells"]["nonce"]) == {3}
+    assert set(data(5, nonce=103)["features"]["nonce"]) == {3}
 
 
 def test_the_spec_knows_nothing_of_the_number_of_heads() -> None:
@@ -97,10 +99,10 @@ def test_the_spec_knows_nothing_of_the_number_of_heads() -> None:
 
 
 def test_the_tooltip_speaks_the_readers_language() -> None:
-    spec = split(LIGHT, ROWS, words=SplitWords(tensor="张量", column="特征")).to_dict()
-    (cells,) = (layer for layer in spec["layer"] if layer.get("name") == "cells")
-    assert tokens.quoted("张量") in cells["mark"]["tooltip"]["expr"]
-    assert tokens.quoted("特征") in cells["mark"]["tooltip"]["expr"]
+    spec = split(LIGHT, ROWS, words=SplitWords(tensor="张量", feature="特征")).to_dict()
+    (drawn,) = (layer for layer in spec["layer"] if layer.get("name") == "features")
+    assert tokens.quoted("张量") in drawn["mark"]["tooltip"]["expr"]
+    assert tokens.quoted("特征") in drawn["mark"]["tooltip"]["expr"]
 
 
 def test_more_tokens_have_no_numbers() -> None:
