@@ -49,7 +49,7 @@ def random_heads(num_heads: int, seq_len: int, head_dim: int, *, generator: torc
         if size < 1:
             raise ValueError(f"{name} ({size}) must be at least 1")
     drawn = [torch.randn(3, num_heads, seq_len, generator=generator) for _ in range(head_dim)]
-    return Heads(*torch.stack(drawn, dim=-1).double())  # (num_heads, seq_len, head_dim) each
+    return Heads(*torch.stack(drawn).double().movedim(0, -1))  # (num_heads, seq_len, head_dim) each, not copied again
 
 
 def model_heads(model: "TranslationModel", read: EncoderInputs, layer: int) -> Heads:
