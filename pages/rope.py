@@ -39,7 +39,6 @@ def render() -> None:
 def _presets() -> dict[str, dict[str, object]]:
     return {
         _("Far out, the same score"): {"shift": 100},
-        _("A pair that hardly turns"): {"pair": 31, "m": 64, "n": 0},
         _("Equal q and k"): {"view": "distance", "kind": "equal"},
         _("Four times as long"): {"view": "extend", "target": 8192},
     }

@@ -127,11 +127,11 @@ def _printed() -> Claim:
         Outcome.WRONG_NUMBERS: _("wrong numbers, in silence"),
     }
     trials = _tried()
-    told = "; ".join(f"{trial.shape[1]}×{trial.shape[2]}: {said[trial.outcome]}" for trial in trials)
+    told = " · ".join(f"{trial.shape[1]}×{trial.shape[2]} {said[trial.outcome]}" for trial in trials)
     return Claim(
         _("The complex form as printed turns (batch, seq_len, num_heads, head_dim)."),
         printed_complex_verdict([trial.outcome for trial in trials]),
-        _("It multiplies along the axis of the heads. Positions × heads {told}.").format(told=told),
+        _("It multiplies along the axis of the heads. Positions × heads: {told}.").format(told=told),
     )
 
 
@@ -152,7 +152,7 @@ def _decays() -> Mapping[Vectors, Decay]:
 
 def _decay() -> Claim:
     found, names = _decays(), vector_names()
-    kept = ", ".join(f"{names[kind]} {decay.kept:.0%}" for kind, decay in found.items())
+    kept = " · ".join(f"{names[kind]} {decay.kept:.0%}" for kind, decay in found.items())
     equal = found[Vectors.EQUAL]
     return Claim(
         _("RoPE makes scores decay with distance."),

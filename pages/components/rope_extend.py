@@ -129,7 +129,7 @@ def _figure(chosen: Chosen, found: Found) -> Plot:
         x=curves.Axis(_("position"), log=True, domain=(1, FARTHEST), ticks=(1, 100, 10_000, FARTHEST), format="~s"),
         y=curves.Axis(_("largest error"), log=True, domain=(1e-8, 2), ticks=(1e-8, 1e-6, 1e-4, 1e-2, 1), format=".0e"),
         symbols=False,
-        title=_("Cosines from angles in small numbers"),
+        title=_("Cosines in small numbers"),
         height=166,
     )
     return figure(

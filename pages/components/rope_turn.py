@@ -85,7 +85,7 @@ def compute(chosen: Chosen) -> Found:
     (q,), (k,) = drawn(Vectors.RANDOM, chosen.head_dim, 1, chosen.seed)
     scaled = Unscaled().apply(chosen.head_dim, base=chosen.base)
     turned = turn_pairs(q, k, chosen.query_at, chosen.key_at, scaled, pairing=PAIRING)
-    before = turn_pairs(q, k, chosen.m, chosen.n, scaled, pairing=PAIRING)
+    before = turn_pairs(q, k, chosen.m, chosen.n, scaled, pairing=PAIRING) if chosen.shift else turned
     distances = torch.arange(-FARTHEST, FARTHEST + 1)
     both = torch.stack((q, only_pair(q, chosen.pair, pairing=PAIRING)))  # (2, head_dim)
     scores, pair_scores = scores_by_distance(both, k.expand_as(both), distances, scaled, pairing=PAIRING)
