@@ -174,12 +174,13 @@ def _time_formulas(shown: Times) -> Sequence[Formula]:
     speed = shown.found.bytes_per_second
     return (
         Formula(
-            r"t \ge \frac{\text{weight bytes} + \text{cache bytes}}{\text{bytes per second from memory}}",
+            r"t \ge \frac{W + C}{v}",
             rf"\frac{{{_number(own.weight_bytes)} + {_number(own.cache_bytes)}}}{{{speed / 1e9:.2f} \cdot 10^9}}"
             rf"\,\mathrm{{s}} = {1000 * shown.bound(own):.2f}\,\mathrm{{ms}}",
-            _("The bound: each weight, key and value of {layers} layers comes once from memory.").format(
-                layers=SIZE.num_layers
-            ),
+            _(
+                "The bound: the bytes W of the weights and C of the cache, of {layers} layers, come once from memory, "
+                "v of them in a second."
+            ).format(layers=SIZE.num_layers),
         ),
     )
 
@@ -193,9 +194,12 @@ def _conversion_formulas(shown: conversion_view.Shown) -> Sequence[Formula]:
             _("Each new KV head is the mean of the m that it replaces; the same for W_V and the biases."),
         ),
         Formula(
-            r"\frac{\lVert \text{converted} - \text{own} \rVert}{\lVert \text{own} \rVert}",
+            r"\frac{\lVert Y' - Y \rVert}{\lVert Y \rVert}",
             rf"{mean:.4f}",
-            _("The error: over all numbers of the layer's output for this sentence; below it, with the mean."),
+            _(
+                "The error: Y is the layer's output for this sentence, Y′ that of the converted layer; "
+                "below it, with the mean."
+            ),
         ),
     )
 
@@ -204,10 +208,12 @@ def _model_formulas(load: Load) -> Sequence[Formula]:
     found, sizes = load.fit(DEEPSEEK_V2), DEEPSEEK_V2.sizes
     return (
         Formula(
-            r"\text{users} = \left\lfloor \frac{80 \cdot 10^9 - \text{weight bytes}}{\text{cache bytes of one}}"
-            r" \right\rfloor",
-            rf"\text{{{DEEPSEEK_V2.name}: }} {_number(found.weight_bytes)} \text{{ bytes of weights}}",
-            _("Users in 80 GB; none where the weights alone do not fit."),
+            r"\left\lfloor \frac{80 \cdot 10^9 - W}{C} \right\rfloor",
+            rf"W = {_number(found.weight_bytes)}, \quad C = {_number(found.bytes_per_user)}",
+            _(
+                "Users in 80 GB: W bytes of weights, C of cache for each; none if the weights do not fit. "
+                "Below it, {name}."
+            ).format(name=DEEPSEEK_V2.name),
         ),
         Formula(
             r"C_\mathrm{MLA} = (d_c + d_\mathrm{rope})\,L\,n\,b",

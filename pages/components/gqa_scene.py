@@ -53,7 +53,7 @@ def choose_load(panel: Panel, subject: Subject) -> Scene:
     seq_len = choose_context(panel)
     batch = panel.slider("batch", _("Batch"), 1, 64, default=8, step=1)
     layers = panel.slider(f"layers_{key}", _("Layers"), 1, 128, default=published.num_layers, step=1)
-    head_dim = panel.slider(f"head_dim_{key}", _("head_dim"), 16, 256, default=published.head_dim, step=16)
+    head_dim = panel.slider(f"head_dim_{key}", "head_dim", 16, 256, default=published.head_dim, step=16)
     model = replace(published, num_layers=layers, head_dim=head_dim, num_kv_heads=subject.num_kv_heads)
     return Scene(panel, key, model, seq_len, batch, subject.number)
 

@@ -186,4 +186,4 @@ def _in_words(scene: Scene, rows: Sequence[CostRow]) -> Sequence[str]:
     else:
         third = _("Nobody fits in 80 GB: the weights alone take {weights}.").format(weights=weights)
     too_long = _("{name} was published for at most {most:,} tokens.").format(name=model.name, most=model.max_context)
-    return (f"{first} {second}", third, too_long if scene.seq_len > model.max_context else "")
+    return (first, second, third, too_long if scene.seq_len > model.max_context else "")

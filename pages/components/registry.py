@@ -25,7 +25,7 @@ def sections() -> Mapping[str, Sequence[StreamlitPage]]:
             st.Page(_lazily("masks", computes=True), title=_("Masks"), url_path="masks"),
             st.Page(_lazily("heads", computes=True), title=_("Attention heads"), url_path="heads"),
             st.Page(_lazily("rank", computes=True), title=_("Rank"), url_path="rank"),
-            st.Page(_lazily("gqa", computes=True), title=_("GQA"), url_path="gqa"),
+            st.Page(_lazily("gqa", computes=True), title=_("Shared KV heads"), url_path="gqa"),
         ],
         _("Whole model"): [
             st.Page(_lazily("translation", computes=True), title=_("Translation"), url_path="translation")

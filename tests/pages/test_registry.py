@@ -1,5 +1,6 @@
 """The registry: pages are imported when they are first opened."""
 
+import importlib
 import sys
 import threading
 
@@ -21,10 +22,10 @@ def test_what_a_page_imports_is_frozen_once(monkeypatch: pytest.MonkeyPatch) -> 
             rendered.append("home")
 
     def imported(name: str) -> type[Home]:
-        monkeypatch.setitem(sys.modules, name, Home)  # type: ignore[arg-type]
+        monkeypatch.setitem(sys.modules, name, Home)
         return Home
 
-    monkeypatch.setattr(registry.importlib, "import_module", imported)
+    monkeypatch.setattr(importlib, "import_module", imported)
     render = registry._lazily("home")
     render()
     render()
