@@ -45,7 +45,7 @@ READING = (
     Source(
         "The effective rank: a measure of effective dimensionality",
         "Roy, Vetterli 2007: the entropy effective rank",
-        "https://www.eurasip.org/Proceedings/Eusipco/Eusipco2007/Papers/a5p-h05.pdf",
+        "https://ieeexplore.ieee.org/document/7098875/",
     ),
     Source(
         "Sampling from large matrices: an approach through geometric functional analysis",
