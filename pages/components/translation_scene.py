@@ -66,7 +66,8 @@ def choose_step(scene: Scene, view: str) -> Scene:
     """The control for the step, if this view draws one."""
     if view != "steps" or not scene.trace.steps:
         return scene
-    step = scene.panel.slider("step", _("Step"), 1, len(scene.trace.steps), default=1, step=1)
+    panel = scene.panel
+    step = panel.slider("step", _("Step"), 1, len(scene.trace.steps), default=1, step=1)
     return replace(scene, shown=replace(scene.shown, step=step - 1))
 
 
