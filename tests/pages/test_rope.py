@@ -257,3 +257,20 @@ def test_without_the_model_there_are_no_real_heads(monkeypatch: pytest.MonkeyPat
 def test_nothing_grows_with_the_settings() -> None:
     largest = opened(view="distance", head_dim=128, target=131_072, kind="real")
     assert sum(len(frame) for frame in charts(largest).values()) < 2500
+
+
+@pytest.mark.parametrize("part", ["formula", "code", "downloads", "reading"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_folded_parts_open(view: str, part: str) -> None:
+    app = opened(view=view)
+    page = "rope" if view == "turn" else f"rope_{view}"
+    app.session_state[f"{page}.fold.en"] = part
+    app = checked(app.run())
+    if part == "formula":
+        assert len(app.latex) == 4
+    elif part == "code":
+        assert len(app.code) >= 4
+    elif part == "downloads":
+        assert len(app.get("download_button")) == 4
+    else:
+        assert sum("arxiv.org" in text.value for text in app.markdown) >= 1
