@@ -4,9 +4,11 @@ Streamlit keeps sliders, switches and texts in the address by itself. Of a choic
 shown, in one language or the other; so choices, and values without a control, are kept here.
 """
 
+import contextlib
 import urllib.parse
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from pages.components.typed import same_number
 
@@ -31,6 +33,14 @@ def write(key: str, value: str, default: str) -> None:
     elif value == default and said is not None:
         del st.query_params[key]
     st.session_state[_known(key)] = None if value == default else value
+
+
+def drop(key: str) -> None:
+    """Let the address say nothing about a value that no control shows now."""
+    if key in st.query_params:
+        with contextlib.suppress(StreamlitAPIException):  # Streamlit still keeps it for a control of its own
+            del st.query_params[key]
+    st.session_state[_known(key)] = None
 
 
 def says(key: str, value: float, default: float) -> bool:

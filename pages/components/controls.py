@@ -49,6 +49,8 @@ class Panel:
         self._bounds: dict[str, tuple[float, float]] = {}
         self._refusals: list[str] = []
         self._rows = 0
+        self._wishes: dict[str, Any] = st.session_state.setdefault(self._own("wishes"), {})  # of the last preset
+        self._tried: set[str] = st.session_state.setdefault(self._own("tried"), set())
         self._title: tuple[DeltaGenerator, str] | None = None
         parts = (st.sidebar.container(key=f"panel_{part}", gap=None) for part in ("controls", "sliders", "actions"))
         self._controls, self._sliders, self._actions = parts
@@ -106,16 +108,29 @@ class Panel:
             number = _number(asked, start)
             st.session_state[key] = number if low <= number <= high else start
         if key in st.session_state:
-            wanted = st.session_state[key] + (step if st.session_state.pop(_next(key), False) else 0)
+            wanted = self._wishes.get(name, st.session_state[key]) + (step if st.session_state.pop(_next(key), False) else 0)
             value = nearest(wanted, low, high, step)  # the bounds may have moved since, or it lies between two steps
             if value != st.session_state[key] or not address.says(key, value, start):
                 st.session_state[key] = value
             self._watch(name, (low, high, step))
         found = st.slider(label, low, high, start, step, key=key, help=help, format=format, bind="query-params")
+        self._grant(name, found, nearest(self._wishes.get(name, found), low, high, step))
         value = self._values[name] = nearest(found, low, high, step)
         if asked is not None and not same_number(asked, value):
             self._refuse(label, asked, value)
         return value
+
+    def _grant(self, name: str, found: float, wish: float) -> None:
+        """Forget what a preset or Reset wishes of this slider, once it stands there.
+
+        A slider with new bounds first takes what the address still says of the old one: then the next run tries again.
+        """
+        if found == wish or name in self._tried:
+            self._wishes.pop(name, None)
+            self._tried.discard(name)
+        else:
+            self._tried.add(name)
+            st.session_state[AGAIN] = True
 
     def _watch(self, name: str, bounds: tuple[float, float, float]) -> None:
         """Let the browser ask again where the bounds of a slider have moved.
@@ -283,10 +298,16 @@ class Panel:
                 self._share()
                 if play is not None:
                     self._play(play)
+        for name in defaults.keys() - self._defaults.keys():  # what is not drawn now may have gone back to its default
+            if st.session_state.get(self._key(name)) == defaults[name]:
+                address.drop(self._key(name))
+        for name in self._wishes.keys() - self._tried:
+            del self._wishes[name]
         self._complain()
 
     def _apply(self, values: Mapping[str, Any]) -> None:
         st.session_state.pop(self._own("played"), None)
+        st.session_state[self._own("wishes")] = dict(values)
         self.put(values)
 
     def _share(self) -> None:
