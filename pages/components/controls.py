@@ -24,6 +24,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.components import address
+from pages.components.below import Below
 from pages.components.choices import draw_choice
 from pages.components.i18n import _
 from pages.components.typed import clean, nearest, quoted, same_number
@@ -69,7 +70,7 @@ class Panel:
 
         sliders: draws controls in the sidebar, below the others, and returns what they say.
         """
-        first, rows = True, self._rows
+        first, rows, below = True, self._rows, Below()
 
         @st.fragment
         def run() -> None:
@@ -80,9 +81,12 @@ class Panel:
             first = False
             with self._sliders:
                 chosen = sliders()
-            picture(chosen)
+            with below.known():
+                picture(chosen)
 
-        run()
+        with below.picture:
+            run()
+        below.finish()
 
     # ------------------------------------------------------------------------------------------------ the controls
 
@@ -108,7 +112,9 @@ class Panel:
             number = _number(asked, start)
             st.session_state[key] = number if low <= number <= high else start
         if key in st.session_state:
-            wanted = self._wishes.get(name, st.session_state[key]) + (step if st.session_state.pop(_next(key), False) else 0)
+            wanted = self._wishes.get(name, st.session_state[key]) + (
+                step if st.session_state.pop(_next(key), False) else 0
+            )
             value = nearest(wanted, low, high, step)  # the bounds may have moved since, or it lies between two steps
             if value != st.session_state[key] or not address.says(key, value, start):
                 st.session_state[key] = value

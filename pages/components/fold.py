@@ -9,6 +9,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ import pandas as pd
 import streamlit as st
 
 from core.charts.export import to_png, to_svg
+from pages.components.below import here
 from pages.components.i18n import _, language
 from pages.components.plot import Plot
 
@@ -61,23 +63,50 @@ def fold(
     code: the very functions that computed what is on screen.
     snippet: a program in plain PyTorch that reproduces the numbers, or one for each of several libraries by its name.
     """
+    below = here()
+    if below is None:
+        _row(page)
+    else:
+        below.draw_row = functools.partial(_row, page)
     snippets = {"PyTorch": snippet} if callable(snippet) else snippet
-    parts: Mapping[str, tuple[str, Callable[[], None]]] = {
-        "formula": (_("Formula"), lambda: _formulas(formula())),
-        "code": (_("Code that ran"), lambda: _code(code)),
-        "downloads": (_("Take it along"), lambda: _downloads(page, plots, snippets)),
-        "reading": (_("Read more"), lambda: _reading(reading)),
+    parts: Mapping[str, Callable[[], None]] = {
+        "formula": lambda: _formulas(formula()),
+        "code": lambda: _code(code),
+        "downloads": lambda: _downloads(page, plots, snippets),
+        "reading": lambda: _reading(reading),
     }
-    opened = st.pills(
+    opened = st.session_state.get(_opened(page))
+    if opened in parts:
+        with below.opened if below else nullcontext(), st.container(key=f"{page}.folded", border=True):
+            parts[opened]()
+
+
+def _row(page: str) -> None:
+    """The buttons that open and close the parts."""
+    names = {
+        "formula": _("Formula"),
+        "code": _("Code that ran"),
+        "downloads": _("Take it along"),
+        "reading": _("Read more"),
+    }
+    widget = f"{page}.fold.{language()}"
+
+    def keep() -> None:
+        st.session_state[_opened(page)] = st.session_state[widget]
+
+    st.session_state[widget] = st.session_state.get(_opened(page))
+    st.pills(
         _("More about this page"),
-        list(parts),
-        format_func=lambda name: f"{ICONS[name]} {parts[name][0]}",
-        key=f"{page}.fold.{language()}",
+        list(names),
+        format_func=lambda name: f"{ICONS[name]} {names[name]}",
+        key=widget,
+        on_change=keep,
         label_visibility="collapsed",
     )
-    if opened is not None:
-        with st.container(key=f"{page}.folded", border=True):
-            parts[opened][1]()
+
+
+def _opened(page: str) -> str:
+    return f"{page}.opened"
 
 
 def _formulas(formulas: Sequence[Formula]) -> None:
