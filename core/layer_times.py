@@ -1,7 +1,6 @@
 """How long torch's layers need for a sequence, against its length, measured on this machine."""
 
 import math
-import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ MOST_SECONDS = 9.0
 MOST_BYTES = 500_000_000
 ROUNDS = 3
 REPEATS = 20
-ENOUGH = 0.1  # seconds spent on one time in one round: no more runs after that
+ENOUGH = 0.05  # seconds spent on one time in one round: no more runs after that
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +29,9 @@ class Times:
 
     @property
     def seconds(self) -> Mapping[Layer, tuple[float, ...]]:
-        """The middle of the rounds: what disturbed one of them does not count."""
+        """The shortest of the rounds, which the machine disturbed least."""
         return {
-            layer: tuple(statistics.median(times) for times in zip(*(one[layer] for one in self.rounds), strict=True))
+            layer: tuple(min(times) for times in zip(*(one[layer] for one in self.rounds), strict=True))
             for layer in self.rounds[0]
         }
 
@@ -138,9 +137,9 @@ def growth(lengths: Sequence[int], seconds: Sequence[float]) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A power of the length: in the middle of the rounds, and the lowest and highest of all rounds."""
+    """A power of the length: of the shortest times, and the lowest and highest that a single round says."""
 
-    middle: float
+    power: float
     low: float
     high: float
     rounds: int
@@ -148,8 +147,8 @@ class Growth:
 
 def growth_over_rounds(times: Times, layer: Layer) -> Growth | None:
     """How surely the growth is known; None if too few lengths were measured."""
-    powers = [growth(times.lengths, one[layer]) for one in times.rounds]
-    known = [power for power in powers if power is not None]
-    if not known:
+    power = growth(times.lengths, times.seconds[layer])
+    if power is None:
         return None
-    return Growth(statistics.median(known), min(known), max(known), len(known))
+    powers = [growth(times.lengths, one[layer]) or 0.0 for one in times.rounds]
+    return Growth(power, min(power, *powers), max(power, *powers), len(powers))

@@ -141,9 +141,9 @@ def curves(
 
 
 def _beside(y: Axis, font_size: float) -> int:
-    """Pixels that the labels and the title at the left need."""
+    """Pixels that the labels and the title at the left need, and half of a label at the right end of the other axis."""
     labels = [_WIDEST] if y.ticks is None else [f"{tick:g}" for tick in y.ticks]
-    return tokens.beside_axis(labels, font_size) - (0 if y.title else round(1.4 * font_size))
+    return tokens.beside_axis(labels, font_size) + round((0.6 if y.title else -0.8) * font_size)
 
 
 def curves_data(

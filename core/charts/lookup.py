@@ -83,8 +83,8 @@ def lookup(
     names = (words.similarity, words.share, words.contribution)
     chart = alt.HConcatChart(
         hconcat=[
-            panel.properties(width=width, height=height, title=name)
-            for panel, width, name in zip(panels, widths, names, strict=True)
+            panel.properties(width=width, height=height, title=alt.TitleParams(text=name, limit=width + over))
+            for panel, width, name, over in zip(panels, widths, names, (gutter, 0, 0), strict=True)
         ],
         params=[tokens.label_table("row_texts", rows), tokens.label_table("content_texts", contents)],
         resolve=alt.Resolve(scale=alt.ScaleResolveMap(color="independent")),
@@ -121,7 +121,7 @@ def _bars(
     style: Style, field: str, y: alt.Y, scale: alt.Scale, ticks: Sequence[float], name: str, words: LookupWords
 ) -> alt.LayerChart:
     data = alt.Chart(alt.NamedData("books"))
-    axis = alt.Axis(title=None, tickCount=4, values=list(ticks) or alt.Undefined, format="~g")
+    axis = alt.Axis(title=None, tickCount=4, values=list(ticks) or alt.Undefined, format="~r")
     x = alt.X(f"{field}:Q", scale=scale, axis=axis)
     tooltip = {words.book: "row_texts[datum.b]", name: f"format(datum.{field}, '.4f')"}
     bar = data.mark_rect(fill=style.primary, tooltip=alt.expr(tokens.record(tooltip))).encode(

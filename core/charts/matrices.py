@@ -176,7 +176,7 @@ def _matrix(row: _Row, matrix: Matrix, index: int) -> alt.LayerChart:
         subtitleFontSize=style.font_size,
         subtitleColor=style.muted,
         subtitlePadding=2,
-        limit=row.width + _SPACING,
+        limit=row.width,
     )
     return alt.LayerChart(layer=layers, width=row.width, height=row.height, title=title)
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from core.projections import Computation, Head, HeadTrace, Rule, explain
 from pages.components.i18n import _
+from pages.components.typed import quoted
 
 MOST_TERMS = 10  # that are written out
 
@@ -12,7 +13,7 @@ MOST_TERMS = 10  # that are written out
 def told(words: Sequence[str], trace: HeadTrace, head: Head, matrix: str, row: int, column: int) -> str:
     """As HTML."""
     computation = explain(trace, head, matrix, row, column)
-    title = f"{_names()[matrix]}[{words[row]}, {_column(words, matrix, column)}]"
+    title = f"{_names()[matrix]}[{quoted(words[row])}, {_column(words, matrix, column)}]"
     return (
         f'<div class="atlas-look"><b>{html.escape(_("This number, term by term (click another cell)"))}</b>'
         f"<p><strong>{html.escape(title)} = {computation.value:.4f}</strong></p>"
@@ -35,7 +36,7 @@ def _names() -> dict[str, str]:
 
 def _column(words: Sequence[str], matrix: str, column: int) -> str:
     if matrix in ("scores", "weights"):
-        return words[column]
+        return quoted(words[column])
     return _("feature {number}").format(number=column + 1)
 
 

@@ -22,6 +22,8 @@ from pages.components.plot import Plot, draw
 from pages.components.qkv_shelves import Example
 from pages.components.words import Claim, claim_cards, look_for
 
+ROWS_HEIGHT = 200  # pixels of all rows of the picture together, at most
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -127,6 +129,7 @@ def _draw(shelf: Shelf, example: Example, answer: Answer, settings: Settings) ->
             content=_("value"),
         ),
         outer_width=room(),
+        row_height=min(30, ROWS_HEIGHT // (len(shelf.titles) + 1)),
     )
 
 

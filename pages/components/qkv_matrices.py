@@ -2,7 +2,7 @@
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import streamlit as st
@@ -20,6 +20,7 @@ from core.token_attention import token_vectors
 from pages.components import qkv_fold
 from pages.components.controls import Panel
 from pages.components.fold import Formula
+from pages.components.frame import room
 from pages.components.i18n import _
 from pages.components.plot import Part, figure, part
 from pages.components.words import Claim, claim_cards, look_for
@@ -30,6 +31,7 @@ D_MODELS = (16, 32, 64, 96, 128, 192, 256)
 TRIALS, SEQ_LEN = 40, 12
 TOLD_HEAD_DIM = 64
 CHART_HEIGHT = 170
+ONE_ROW = 920  # pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def _picture(settings: Settings, found: Found, angle: int) -> None:
     look_for(*_in_words(settings, found, senses, angle), beside=_table(settings, found.structures))
     plot = figure(
         "qkv.matrices",
-        [[_pair(settings, found.trace), _rank_curves(settings), _bank(senses)]],
+        _arranged(_pair(settings, found.trace), _rank_curves(settings), _bank(senses)),
         alt=_(
             "Two heatmaps of the same tokens: the scores, and the weights after softmax. Curves for every variant: the "
             "measured rank of the stacked projection against d_model. Bars: how the query of “bank” shares its "
@@ -140,12 +142,19 @@ def _picture(settings: Settings, found: Found, angle: int) -> None:
     )
 
 
+def _arranged(pair: Part, ranks: Part, bank: Part) -> Sequence[Sequence[Part]]:
+    """In one row where there is room for the legend of the ranks."""
+    if room() >= ONE_ROW:
+        return [[pair, ranks, bank]]
+    return [[replace(pair, share=1.0)], [replace(ranks, share=0.5), replace(bank, share=0.5)]]
+
+
 def _pair(settings: Settings, trace: HeadTrace) -> Part:
     return part(
         "pair",
         heatmaps.panels,
         heatmaps.panels_data({"scores": trace.scores.numpy(), "weights": trace.weights.numpy()}),
-        share=0.45,
+        share=0.43,
         queries=settings.words,
         keys=settings.words,
         shown=(
@@ -220,7 +229,7 @@ def _rank_curves(settings: Settings) -> Part:
         "ranks",
         curves.curves,
         curves.curves_data([D_MODELS] * len(ranks), list(ranks.values()), marks=(settings.d_model,)),
-        share=0.25,
+        share=0.27,
         series=(_("three"), "V = K", "Q = K", _("one"), _("none")),
         legend_columns=3,
         x=curves.Axis("d_model", ticks=(16, 64, 128, 192, 256), format="d"),

@@ -23,6 +23,7 @@ from pages.components.fold import Formula
 from pages.components.i18n import _
 from pages.components.plot import Part, clicks, figure, part, picked
 from pages.components.tokens import plainly
+from pages.components.typed import quoted
 from pages.components.words import claim_cards, look_for
 
 SENTENCE = "The cat sat on the mat"
@@ -219,8 +220,8 @@ def _in_words(settings: Settings, trace: HeadTrace) -> Sequence[str]:
         _(
             "“{query}” looks most at “{key}” ({weight:.0%}); its entropy is {bits:.2f} of at most {most:.2f} bits."
         ).format(
-            query=settings.words[settings.query],
-            key=settings.words[row.strongest],
+            query=quoted(settings.words[settings.query]),
+            key=quoted(settings.words[row.strongest]),
             weight=row.weight,
             bits=row.entropy,
             most=row.most,

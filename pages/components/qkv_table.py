@@ -20,7 +20,7 @@ from pages.components.i18n import _, language
 from pages.components.qkv_shelves import CONTENTS, FEATURES, LARGEST, LONGEST_TITLE, MOST_ROWS, Example, Row
 
 STATE = "qkv.editor"
-ROW_HEIGHT = 32
+ROW_HEIGHT = 28
 
 
 @dataclass(slots=True)
@@ -54,9 +54,11 @@ def shown(shelf: Shelf, example: Example) -> str:
     names = "".join(f"<th>{html.escape(name)}</th>" for name in (*example.features, *example.contents))
     body = ""
     for title, keys, values in zip(shelf.titles, shelf.keys.tolist(), shelf.values.tolist(), strict=True):
-        cells = "".join(f"<td>{number:g}</td>" for number in (*keys, *values))
-        body += f"<tr><td><bdi>{html.escape(title)}</bdi></td>{cells}</tr>"
-    return f'<table class="atlas-grid dense"><tr><th></th>{above}</tr><tr><th></th>{names}</tr>{body}</table>'
+        cells = "".join(f"<td>{number:g}</td>".replace("-", "−") for number in (*keys, *values))
+        name = f'<td style="overflow-wrap: anywhere; min-width: 6rem"><bdi>{html.escape(title)}</bdi></td>'
+        body += f"<tr>{name}{cells}</tr>"
+    table = f'<table class="atlas-grid dense"><tr><th></th>{above}</tr><tr><th></th>{names}</tr>{body}</table>'
+    return f'<div style="overflow-x: auto">{table}</div>'
 
 
 def edit(panel: Panel, name: str, example: Example, written: str) -> Shelf:

@@ -15,6 +15,7 @@ from pages.components import recurrence_costs, recurrence_sentence
 from pages.components.controls import Panel
 from pages.components.i18n import _
 from pages.components.plot import Part, Plot, figure, part
+from pages.components.typed import quoted
 from pages.components.words import look_for
 
 ON_SLIDERS = 4  # numbers of the decoder's state; the lesson's has four more, which stay as it drew them
@@ -242,9 +243,9 @@ def _in_words(chosen: Chosen, found: Found, seen: Look) -> Sequence[str]:
             "shares would be {equal:.0%}. The form without s says {printed:.0%} for “{word}”, whatever s is."
         ).format(
             now=float(seen.now.weights[top]),
-            word=chosen.words[top],
+            word=quoted(chosen.words[top]),
             earlier=float(found.at_zero.weights[before]),
-            before=chosen.words[before],
+            before=quoted(chosen.words[before]),
             equal=1 / len(chosen.words),
             printed=float(found.printed.weights[top]),
         )

@@ -14,6 +14,7 @@ from pages.components import recurrence_sentence, recurrence_times
 from pages.components.controls import Panel
 from pages.components.i18n import _
 from pages.components.plot import Part, Plot, figure, part
+from pages.components.typed import quoted
 from pages.components.words import look_for
 
 SEEDS = tuple(range(5))
@@ -119,7 +120,7 @@ def _steps(
         labels=unrolled.UnrolledWords(axis=_("step"), token=_("word"), step=_("ready after step")),
         dense=layer is Layer.ATTENTION and len(chosen.words) > FEW_WORDS,
         title=title,
-        height=110,
+        height=98,
     )
 
 
@@ -141,7 +142,7 @@ def _gradients(chosen: Chosen, sizes: Mapping[Layer, Tensor], *, share: float) -
         share=share,
         series=names(),
         x=curves.Axis(_("distance to the last word")),
-        y=curves.Axis(_("size of ∂h_last/∂x"), log=True),
+        y=curves.Axis(_("size of ∂h_last/∂x"), log=True, format="~e"),
         band=True,
         title=_("What is left of an early word: middle and range of {count} seeds").format(count=len(SEEDS)),
         height=recurrence_times.HEIGHT,
@@ -154,7 +155,7 @@ def names() -> tuple[str, ...]:
 
 
 def _in_words(chosen: Chosen, found: Found, ways: Mapping[Layer, tuple[Edge, ...] | None]) -> Sequence[str]:
-    source, target = chosen.words[chosen.source], chosen.words[chosen.target]
+    source, target = quoted(chosen.words[chosen.source]), quoted(chosen.words[chosen.target])
     way = ways[Layer.RNN]
     numbers = {"source": source, "target": target, "steps": recurrence.sequential_steps(found.graphs[Layer.RNN])}
     if way is None:

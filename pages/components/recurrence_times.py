@@ -13,7 +13,7 @@ from pages.components.i18n import _
 from pages.components.job import job
 from pages.components.plot import Part, part
 
-HEIGHT = 150  # pixels of the chart, and of the one beside it
+HEIGHT = 136  # pixels of the chart, and of the one beside it
 
 
 @st.cache_resource(show_spinner=False)
@@ -53,11 +53,11 @@ def in_words(times: Times) -> str:
                 "{rounds} rounds) and {attention:.1f} (attention; {attention_low:.1f} to {attention_high:.1f}): "
                 "operations grow as 1 and 2, a time also holds memory and whatever else the machine did."
             ).format(
-                rnn=rnn.middle,
+                rnn=rnn.power,
                 rnn_low=rnn.low,
                 rnn_high=rnn.high,
                 rounds=rnn.rounds,
-                attention=attention.middle,
+                attention=attention.power,
                 attention_low=attention.low,
                 attention_high=attention.high,
             )

@@ -22,7 +22,7 @@ def spec(**settings: Any) -> dict[str, Any]:
 
 def test_three_panels_say_what_they_are() -> None:
     words = LookupWords(similarity="S", share="W", contribution="C")
-    assert [panel["title"] for panel in spec(words=words)["hconcat"]] == ["S", "W", "C"]
+    assert [panel["title"]["text"] for panel in spec(words=words)["hconcat"]] == ["S", "W", "C"]
 
 
 def share_domain(chart: dict[str, Any]) -> Any:
