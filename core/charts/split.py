@@ -32,6 +32,8 @@ _LARGE_LABELS = 66  # units beside the chosen head's weights
 _END, _END_OF_LABELS = 8, 26  # units left at the right, and beside labels that lean to the right
 _NUMBERS_UP_TO = 6  # tokens: with more, a number no longer fits into a cell of the large weights
 _WHOLE = -1  # the head of a cell that belongs to no head
+_OF_NO_HEAD = ("x", "result")
+_CUT = ("q_heads", "k_heads", "v_heads", "weights", "output")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,9 @@ def split(
     """The board for a sentence with these tokens; how many heads there are is said by the data alone.
 
     Datasets, from :func:`split_data`: "features" and "weights" (left, right, top, bottom, value: float32; q, k: int16;
-    part, head, nonce: int8), "labels" (x, y: float32; bold: int8; text: str), "rows" (x, y: float32; q: int16),
-    "keys" (the same), "numbers" (x, y, value: float32) and "boxes" (left, right, top, bottom: float32).
-    Selection: "head", with fields head and nonce, from a click on any cell: those of both datasets have them.
+    part, head, nonce: int8) and "labels" (x, y: float32; bold: int8; text: str); from :func:`split_head`: "large" (as
+    "weights") and "boxes" (left, right, top, bottom: float32).
+    Selection: "head", with fields head and nonce, from a click on any cell: those of all datasets have them.
     Raises: ValueError if there are no tokens, or more than MOST.
     """
     if not 1 <= len(rows) <= MOST:
@@ -73,9 +75,11 @@ def split(
         words.token: "split_tokens[datum.q] + '  ·  ' + (datum.q + 1)",
     }
     value = {words.value: "format(datum.value, '.4f')"}
+    key = {words.key: "split_tokens[datum.k] + '  ·  ' + (datum.k + 1)"}
     kinds = {
         "features": ({words.feature: "datum.k + 1"}, Ramp(-_FEATURES, _FEATURES, style.scores.colours)),
-        "weights": ({words.key: "split_tokens[datum.k] + '  ·  ' + (datum.k + 1)"}, style.weights),
+        "weights": (key, style.weights),
+        "large": (key, style.weights),
     }
     layers = [
         alt.Chart(alt.NamedData(name))
@@ -103,21 +107,16 @@ def split(
         fill=alt.expr(f"datum.bold ? '{style.text}' : '{style.muted}'"),
         text=alt.expr("datum.text"),
     )
-    beside = (width or board.WIDTH) * _GUTTER / board.WIDTH  # pixels for the labels of rows
-    small = min(style.small_size * 1.1, style.px(_BODY) / len(rows))
-    row = alt.Chart(alt.NamedData("rows")).mark_text(
-        align="right", dx=-5, fontSize=small, limit=beside - 7, text=alt.expr("split_tokens[datum.q]")
-    )
-    key = alt.Chart(alt.NamedData("keys")).mark_text(
-        align="left", angle=310, dx=3, dy=-1, fontSize=small, limit=3.6 * style.font_size,
-        text=alt.expr("split_tokens[datum.q]"),
-    )  # fmt: skip
-    layers += [text.encode(**spot) for text in (label, row, key)]
+    layers += [each.encode(**spot) for each in (label, *_token_labels(style, len(rows), width or board.WIDTH))]
     if len(rows) <= _NUMBERS_UP_TO:
-        number = alt.Chart(alt.NamedData("numbers")).mark_text(
-            fontSize=style.small_size,
-            text=alt.expr("format(datum.value, '.2f')"),
-            fill=alt.expr(style.weights.ink("datum.value", style.dark_ink, style.light_ink)),
+        number = (
+            alt.Chart(alt.NamedData("large"))
+            .transform_calculate(x="(datum.left + datum.right) / 2", y="(datum.top + datum.bottom) / 2")
+            .mark_text(
+                fontSize=style.small_size,
+                text=alt.expr("format(datum.value, '.2f')"),
+                fill=alt.expr(style.weights.ink("datum.value", style.dark_ink, style.light_ink)),
+            )
         )
         layers.append(number.encode(**spot))
     select = alt.PointSelectionConfig(type="point", fields=["head", "nonce"], on="click", clear=False)
@@ -138,54 +137,42 @@ def split(
 
 
 def split_data(
-    tensors: Mapping[str, npt.ArrayLike],
-    *,
-    chosen: int,
-    titles: Mapping[str, tuple[str, str]],
-    nonce: int = 0,
+    tensors: Mapping[str, npt.ArrayLike], *, titles: Mapping[str, tuple[str, str]], nonce: int = 0
 ) -> dict[str, pd.DataFrame]:
-    """The data of :func:`split`: every one of PARTS, of (seq_len, features) or (num_heads, seq_len, features).
+    """What :func:`split` draws, whichever head is chosen.
 
-    chosen: the head that is outlined everywhere and whose weights are drawn large, counted from 0.
+    tensors: every one of PARTS, of (seq_len, features) or (num_heads, seq_len, features).
     titles: what stands above each part and, under "large", above the large weights: its name, and a line below it.
-    Raises: ValueError if a part is missing, or there is no such head.
+    Raises: ValueError if a part is missing.
     """
     missing = [name for name in PARTS if name not in tensors]
     if missing:
         raise ValueError(f"tensors ({', '.join(tensors)}) must hold {', '.join(missing)}")
     arrays = {name: np.asarray(tensors[name], np.float32) for name in PARTS}
-    num_heads, seq_len, _ = arrays["weights"].shape
-    if not 0 <= chosen < num_heads:
-        raise ValueError(f"chosen ({chosen}) must be between 0 and {num_heads - 1}")
-    stands = _places()
-    cells: dict[str, list[dict[str, npt.NDArray[Any]]]] = {"features": [], "weights": []}
-    boxes = []
-    for number, name in enumerate(PARTS):
-        if arrays[name].ndim == 2:
-            of_heads = name not in ("x", "result")
-            cells["features"].append(_whole(stands[name], arrays[name], number, num_heads, of_heads=of_heads))
-        else:
-            pieces = _pieces(stands[name], num_heads)
-            cells["weights" if name == "weights" else "features"] += [
-                _tagged(board.grid(piece, values), number, head)
-                for head, (piece, values) in enumerate(zip(pieces, arrays[name], strict=True))
-            ]
-            boxes.append(pieces[chosen])
-        if name in ("q", "k", "v", "merged"):
-            boxes.append(stands[name].columns(chosen, chosen + 1, num_heads))
-    large = board.grid(stands["large"], arrays["weights"][chosen])
-    cells["weights"].append(_tagged(large, PARTS.index("weights"), chosen))
-    frames = {name: board.stacked(grids) for name, grids in cells.items()}
+    num_heads = len(arrays["weights"])
+    cells = {name: _cells(_PLACES[name], arrays[name], number, num_heads) for number, name in enumerate(PARTS)}
+    weights = cells.pop("weights")
+    frames = {"features": board.stacked(list(cells.values())), "weights": pd.DataFrame(weights)}
     for frame in frames.values():
         frame["nonce"] = np.full(len(frame), nonce % 100, np.int8)
-    return {
-        **frames,
-        "labels": _labels({name: stands[name] for name in titles}, titles),
-        "rows": _beside([stands["x"], stands["weights"], stands["large"]], seq_len),
-        "keys": _above(stands["large"], seq_len),
-        "numbers": _inside(stands["large"], arrays["weights"][chosen]),
-        "boxes": pd.DataFrame(board.places(boxes)),
-    }
+    return {**frames, "labels": _labels(titles)}
+
+
+def split_head(weights: npt.ArrayLike, chosen: int, *, nonce: int = 0) -> dict[str, pd.DataFrame]:
+    """The rest: the head that is outlined everywhere, and whose weights are drawn large.
+
+    Shape: weights (num_heads, seq_len, seq_len).
+    Raises: ValueError if there is no such head.
+    """
+    array = np.asarray(weights, np.float32)
+    num_heads = len(array)
+    if not 0 <= chosen < num_heads:
+        raise ValueError(f"chosen ({chosen}) must be between 0 and {num_heads - 1}")
+    cells = _cells(_PLACES["large"], array[chosen], PARTS.index("weights"), num_heads)
+    size = cells["value"].size
+    cells |= {"head": np.full(size, chosen, np.int8), "nonce": np.full(size, nonce % 100, np.int8)}
+    boxes = [_piece(_PLACES[name], chosen, num_heads, cut=name in _CUT) for name in PARTS if name not in _OF_NO_HEAD]
+    return {"large": pd.DataFrame(cells), "boxes": pd.DataFrame(board.places(boxes))}
 
 
 def _places() -> dict[str, Place]:
@@ -196,45 +183,62 @@ def _places() -> dict[str, Place]:
         return Place(left, top, left + _COLUMN if right is None else right, top + _BODY)
 
     first = {name: at(column, 0) for column, name in enumerate(("x", "q", "k", "v"))}
-    second = {name: at(column, 1) for column, name in enumerate(("q_heads", "k_heads", "v_heads"), start=1)}
+    second = {name: at(column, 1) for column, name in enumerate(("cut", "q_heads", "k_heads", "v_heads"))}
     third = {name: at(column, 2) for column, name in enumerate(("output", "merged"), start=2)}
     last = at(4, 2)
     return {
         **first,
         **second,
-        **third,
-        "cut": at(0, 1),
         "weights": at(0, 2, at(1, 2).right),
+        **third,
         "result": Place(last.left, last.top, board.WIDTH - _END, last.bottom),
         "large": Place(last.left + _LARGE_LABELS, 72, board.WIDTH - _END_OF_LABELS, at(4, 1).bottom),
     }
 
 
-def _pieces(place: Place, num_heads: int) -> list[Place]:
-    """A head's columns stand where they stood in the whole, less a gap."""
-    gap = min(5.0, (place.right - place.left) / num_heads / 5) / 2 if num_heads > 1 else 0.0
-    return [place.columns(head, head + 1, num_heads).shrunk(gap) for head in range(num_heads)]
+_PLACES = _places()
 
 
-def _whole(
-    place: Place, values: npt.NDArray[np.float32], part: int, num_heads: int, *, of_heads: bool
-) -> dict[str, npt.NDArray[Any]]:
-    cells = board.grid(place, values)
-    head_dim = values.shape[1] // num_heads
-    return _tagged(cells, part, cells["k"] // head_dim if of_heads else _WHOLE)
+def _gap(place: Place, num_heads: int) -> float:
+    """Units at either side of a head's piece: it stands where it stood in the whole, less this."""
+    return min(2.5, (place.right - place.left) / num_heads / 10) if num_heads > 1 else 0.0
 
 
-def _tagged(cells: dict[str, npt.NDArray[Any]], part: int, head: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
-    size = cells["value"].size
-    heads = np.broadcast_to(np.asarray(head, np.int8), size)
-    return {**cells, "part": np.full(size, part, np.int8), "head": heads}
+def _piece(place: Place, head: int, num_heads: int, *, cut: bool) -> Place:
+    """A head's part of a tensor, whole or cut into heads."""
+    piece = place.columns(head, head + 1, num_heads)
+    return piece.shrunk(_gap(place, num_heads)) if cut else piece
 
 
-def _labels(stands: Mapping[str, Place], titles: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
+def _cells(place: Place, values: npt.NDArray[np.float32], part: int, num_heads: int) -> dict[str, npt.NDArray[Any]]:
+    """The cells of a whole tensor, (rows, columns), or of one that is cut, (num_heads, rows, columns)."""
+    if values.ndim == 2:
+        cells = board.grid(place, values)
+        head_dim = values.shape[1] // num_heads
+        head = cells["k"] // max(head_dim, 1) if PARTS[part] not in _OF_NO_HEAD else np.full(values.size, _WHOLE)
+    else:
+        cells = board.grid(Place(0, place.top, 1, place.bottom), values.reshape(-1, values.shape[-1]))
+        heads, rows, columns = values.shape
+        head, q = np.divmod(cells["q"], rows)
+        wide, gap = (place.right - place.left) / heads, _gap(place, heads)
+        left = place.left + head * wide + gap + cells["k"] * ((wide - 2 * gap) / columns)
+        high = (place.bottom - place.top) / rows
+        cells |= {
+            "left": left.astype(np.float32),
+            "right": (left + (wide - 2 * gap) / columns).astype(np.float32),
+            "top": (place.top + q * high).astype(np.float32),
+            "bottom": (place.top + (q + 1) * high).astype(np.float32),
+            "q": q,
+        }
+    return {**cells, "part": np.full(values.size, part, np.int8), "head": head.astype(np.int8)}
+
+
+def _labels(titles: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
     lines = [
-        (place.left, (0 if name == "large" else place.top - _TITLE) + down, bold, titles[name][1 - bold])
-        for name, place in stands.items()
+        (_PLACES[name].left, (0 if name == "large" else _PLACES[name].top - _TITLE) + down, bold, texts[1 - bold])
+        for name, texts in titles.items()
         for down, bold in ((0, 1), (16, 0))
+        if texts[1 - bold]
     ]
     return pd.DataFrame(
         {
@@ -246,29 +250,33 @@ def _labels(stands: Mapping[str, Place], titles: Mapping[str, tuple[str, str]]) 
     )
 
 
-def _beside(grids: Sequence[Place], seq_len: int) -> pd.DataFrame:
-    middles = (np.arange(seq_len) + 0.5) / seq_len
-    return pd.DataFrame(
-        {
-            "x": np.repeat(np.array([grid.left for grid in grids], np.float32), seq_len),
-            "y": np.concatenate([grid.top + middles * (grid.bottom - grid.top) for grid in grids]).astype(np.float32),
-            "q": np.tile(np.arange(seq_len, dtype=np.int16), len(grids)),
-        }
-    )
-
-
-def _above(grid: Place, seq_len: int) -> pd.DataFrame:
-    middles = (np.arange(seq_len) + 0.5) / seq_len
-    return pd.DataFrame(
-        {
-            "x": (grid.left + middles * (grid.right - grid.left)).astype(np.float32),
-            "y": np.full(seq_len, grid.top - 4, np.float32),
-            "q": np.arange(seq_len, dtype=np.int16),
-        }
-    )
-
-
-def _inside(grid: Place, values: npt.NDArray[np.float32]) -> pd.DataFrame:
-    cells = board.grid(grid, values)
-    middles = {"x": (cells["left"] + cells["right"]) / 2, "y": (cells["top"] + cells["bottom"]) / 2}
-    return pd.DataFrame({**middles, "value": cells["value"]})
+def _token_labels(style: Style, seq_len: int, width: float) -> list[alt.Chart]:
+    """The tokens beside the rows of three grids, and above the columns of the large one; they are never sent."""
+    small = min(style.small_size * 1.1, style.px(_BODY) / seq_len)
+    sides = [_PLACES[name] for name in ("x", "weights", "large")]
+    lefts, tops = [place.left for place in sides], [place.top for place in sides]
+    highs = [place.bottom - place.top for place in sides]
+    large = _PLACES["large"]
+    rows = (
+        alt.Chart(alt.sequence(0, len(sides) * seq_len, as_="i"))
+        .transform_calculate(side=f"floor(datum.i / {seq_len})", q=f"datum.i % {seq_len}")
+        .transform_calculate(
+            x=f"{lefts}[datum.side]",
+            y=f"{tops}[datum.side] + (datum.q + 0.5) / {seq_len} * {highs}[datum.side]",
+        )
+        .mark_text(
+            align="right", dx=-5, fontSize=small, limit=width * _GUTTER / board.WIDTH - 7,
+            text=alt.expr("split_tokens[datum.q]"),
+        )
+    )  # fmt: skip
+    columns = (
+        alt.Chart(alt.sequence(0, seq_len, as_="q"))
+        .transform_calculate(
+            x=f"{large.left} + (datum.q + 0.5) / {seq_len} * {large.right - large.left}", y=f"{large.top - 4}"
+        )
+        .mark_text(
+            align="left", angle=310, dx=3, dy=-1, fontSize=small, limit=3.6 * style.font_size,
+            text=alt.expr("split_tokens[datum.q]"),
+        )
+    )  # fmt: skip
+    return [rows, columns]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 import torch
 
@@ -11,6 +12,7 @@ from core.attention_maps import describe
 from core.attention_snippets import Library
 from core.batches import tokens
 from core.charts import split as chart
+from core.claims.heads import measure_parameters
 from core.heads import (
     STEPS,
     MultiHead,
@@ -41,6 +43,7 @@ class Settings:
     words: tuple[str, ...]
     cut: bool
     d_model: int
+    num_heads: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +51,7 @@ class Scene:
     """A layer on a sentence; the chosen head is counted from 0."""
 
     settings: Settings
-    num_heads: int
+    seed: int
     head: int
     layer: MultiHead
     trace: MultiHeadTrace
@@ -57,9 +60,12 @@ class Scene:
 def controls(panel: Panel) -> Settings:
     text = panel.text("words", _("Sentence"), default=SENTENCE, max_chars=400, spoken="en")
     widths = {str(width): str(width) for width in WIDTHS}
-    d_model = int(panel.choice("d_model", "d_model", widths, default="12"))
+    with panel.beside():
+        d_model = int(panel.choice("d_model", "d_model", widths, default="12", narrow=True))
+        counts = {str(count): str(count) for count in legal(d_model)}
+        num_heads = int(panel.choice("num_heads", "num_heads", counts, default="4", narrow=True))
     found = tokens(text)
-    return Settings(found[: chart.MOST], len(found) > chart.MOST, d_model)
+    return Settings(found[: chart.MOST], len(found) > chart.MOST, d_model, num_heads)
 
 
 def legal(d_model: int) -> list[int]:
@@ -68,17 +74,35 @@ def legal(d_model: int) -> list[int]:
 
 
 def sliders(panel: Panel, settings: Settings) -> Scene | None:
-    counts = {str(count): str(count) for count in legal(settings.d_model)}
-    num_heads = int(
-        panel.choice("num_heads", "num_heads", counts, default="4", help=_("Only numbers that divide d_model."))
-    )
+    num_heads = settings.num_heads
     head = panel.slider("head", _("Chosen head"), 1, num_heads, default=1, step=1)
     seed = panel.slider("seed", _("Seed"), 0, 99, default=0, step=1)
     if not settings.words:
         return None
-    layer = random_multi_head(settings.d_model, generator=torch.Generator().manual_seed(seed))
-    trace = run_multi_head(token_vectors(settings.words, seed=seed, d_model=settings.d_model), layer, num_heads)
-    return Scene(settings, num_heads, head - 1, layer, trace)
+    return Scene(settings, seed, head - 1, *_run(settings.words, settings.d_model, num_heads, seed))
+
+
+@st.cache_resource(max_entries=200, show_spinner=False)
+def _run(words: tuple[str, ...], d_model: int, num_heads: int, seed: int) -> tuple[MultiHead, MultiHeadTrace]:
+    layer = random_multi_head(d_model, generator=torch.Generator().manual_seed(seed))
+    return layer, run_multi_head(token_vectors(words, seed=seed, d_model=d_model), layer, num_heads)
+
+
+@st.cache_resource(max_entries=200, show_spinner=False)
+def _drawn(
+    words: tuple[str, ...], d_model: int, num_heads: int, seed: int, large: str, nonce: int
+) -> dict[str, pd.DataFrame]:
+    """All that is the same whichever head is chosen; large: what stands above its weights."""
+    _layer, trace = _run(words, d_model, num_heads, seed)
+    tensors = {name: getattr(trace, name).numpy() for name in chart.PARTS}
+    return chart.split_data(tensors, titles=_titles(trace, large), nonce=nonce)
+
+
+@st.cache_data(max_entries=50, show_spinner=False)
+def _parameters(d_model: int, num_heads: int) -> int:
+    """Of all heads together."""
+    (count,) = measure_parameters(d_model, [num_heads]).values()
+    return count
 
 
 def picture(panel: Panel, scene: Scene | None) -> None:
@@ -86,6 +110,7 @@ def picture(panel: Panel, scene: Scene | None) -> None:
         st.info(_("There is no sentence yet. Type one on the left; one word is enough."))
         return
     look_for(*_in_words(scene))
+    shown, nonce = scene.settings, clicks(KEY)
 
     def choose() -> None:
         head = picked(KEY, "board_head", "head")
@@ -95,13 +120,11 @@ def picture(panel: Panel, scene: Scene | None) -> None:
     board = part(
         "board",
         chart.split,
-        chart.split_data(
-            {name: getattr(scene.trace, name).numpy() for name in chart.PARTS},
-            chosen=scene.head,
-            titles=_titles(scene),
-            nonce=clicks(KEY),
-        ),
-        rows=scene.settings.words,
+        {
+            **_drawn(shown.words, shown.d_model, shown.num_heads, scene.seed, _("w of the chosen head"), nonce),
+            **chart.split_head(scene.trace.weights.numpy(), scene.head, nonce=nonce),
+        },
+        rows=shown.words,
         words=chart.SplitWords(
             tensor=_("tensor"), head=_("head"), token=_("token"), key=_("key"), feature=_("feature"), value=_("value")
         ),
@@ -119,10 +142,10 @@ def picture(panel: Panel, scene: Scene | None) -> None:
     heads_fold.draw(
         "heads_split",
         formula=lambda: _formulas(scene),
-        code=(run_multi_head, split_heads, merge_heads, cut_into_heads),
+        code=(run_multi_head, split_heads, merge_heads, cut_into_heads, count_parameters),
         plots=[plot],
         snippet={
-            library.value: partial(multi_head, library, scene.trace, scene.layer, scene.num_heads)
+            library.value: partial(multi_head, library, scene.trace, scene.layer, scene.settings.num_heads)
             for library in Library
         },
     )
@@ -140,9 +163,8 @@ def played(settings: Settings) -> str:
     return "head"
 
 
-def _titles(scene: Scene) -> dict[str, tuple[str, str]]:
-    trace = scene.trace
-    d_model, head_dim = scene.settings.d_model, trace.q_heads.shape[-1]
+def _titles(trace: MultiHeadTrace, large: str) -> dict[str, tuple[str, str]]:
+    num_heads, _seq_len, head_dim = trace.q_heads.shape
     shapes = {name: " × ".join(map(str, getattr(trace, name).shape)) for name in STEPS}
     written = {
         "x": "X",
@@ -158,8 +180,8 @@ def _titles(scene: Scene) -> dict[str, tuple[str, str]]:
         "result": "merge(o)·W_O",
     }
     return {name: (title, shapes[name]) for name, title in written.items()} | {
-        "cut": (f"{d_model} = {scene.num_heads} × {head_dim}", "num_heads × head_dim"),
-        "large": (_("w of head {head}").format(head=scene.head + 1), ""),
+        "cut": (f"{num_heads * head_dim} = {num_heads} × {head_dim}", "num_heads × head_dim"),
+        "large": (large, ""),
     }
 
 
@@ -185,7 +207,7 @@ def _in_words(scene: Scene) -> Sequence[str]:
             "Splitting computes nothing: it says which numbers belong together. The four matrices have {count:,} "
             "parameters ({matrix:,} each), whatever num_heads is."
         ).format(
-            count=count_parameters(cut_into_heads(scene.layer, scene.num_heads)),
+            count=_parameters(scene.settings.d_model, scene.settings.num_heads),
             matrix=scene.layer.q.weight.numel(),
         ),
     ]
@@ -211,7 +233,7 @@ def _formulas(scene: Scene) -> Sequence[Formula]:
         Formula(
             r"h \cdot (3\, d_\mathrm{model}\, d_k + d_k\, d_\mathrm{model}) = 4\, d_\mathrm{model}^2",
             rf"{num_heads} \cdot 4 \cdot {d_model} \cdot {head_dim} = 4 \cdot {matrix} = "
-            rf"{count_parameters(cut_into_heads(scene.layer, scene.num_heads))}",
+            rf"{_parameters(d_model, num_heads)}",
             _("The parameters of all heads together: d_k shrinks as the number of heads h grows."),
         ),
     )

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from core.charts import style, to_svg, tokens
-from core.charts.split import HEIGHT, MOST, PARTS, SplitWords, split, split_data
+from core.charts.split import HEIGHT, MOST, PARTS, SplitWords, split, split_data, split_head
 
 LIGHT = style("light")
 ROWS = ("le", "</b>", "猫")
@@ -32,7 +32,8 @@ def titles(**more: tuple[str, str]) -> dict[str, tuple[str, str]]:
 
 
 def data(num_heads: int, chosen: int = 1, nonce: int = 0) -> dict[str, Any]:
-    return split_data(tensors(num_heads), chosen=chosen, titles=titles(), nonce=nonce)
+    given = tensors(num_heads)
+    return split_data(given, titles=titles(), nonce=nonce) | split_head(given["weights"], chosen, nonce=nonce)
 
 
 def test_a_heads_columns_stand_below_the_same_columns_of_the_whole() -> None:
@@ -59,13 +60,14 @@ def test_cells_know_their_head() -> None:
     of = {name: cells[cells["part"] == number] for number, name in enumerate(PARTS)}
     assert set(of["x"]["head"]) == set(of["result"]["head"]) == {-1}
     assert of["merged"].sort_values(["q", "k"])["head"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4] * SEQ_LEN
-    assert of["weights"]["head"].tolist()[-SEQ_LEN * SEQ_LEN :] == [1] * SEQ_LEN * SEQ_LEN  # the large one
+    assert of["weights"]["head"].tolist() == [head for head in range(5) for _ in range(SEQ_LEN * SEQ_LEN)]
+    assert set(frames["large"]["head"]) == {1}
 
 
 def test_the_large_weights_are_those_of_the_chosen_head() -> None:
     first, last = (data(5, chosen=chosen) for chosen in (0, 4))
-    assert first["numbers"]["value"].tolist() == pytest.approx([i / 100 for i in range(9)])
-    assert last["numbers"]["value"].tolist() == pytest.approx([i / 100 for i in range(36, 45)])
+    assert first["large"]["value"].tolist() == pytest.approx([i / 100 for i in range(9)])
+    assert last["large"]["value"].tolist() == pytest.approx([i / 100 for i in range(36, 45)])
     assert not first["boxes"].equals(last["boxes"])
     assert len(first["boxes"]) == 4 + 5  # Q, K, V, merged; q, k, v, weights, output
 
@@ -73,7 +75,7 @@ def test_the_large_weights_are_those_of_the_chosen_head() -> None:
 @pytest.mark.parametrize("num_heads", [1, 2, 5, 10])
 def test_everything_stays_on_the_board(num_heads: int) -> None:
     frames = data(num_heads, chosen=0)
-    for frame in (frames["features"], frames["weights"], frames["boxes"]):
+    for frame in (frames["features"], frames["weights"], frames["large"], frames["boxes"]):
         assert frame["left"].min() >= 0
         assert frame["right"].max() <= 1000
         assert frame["top"].min() >= 0
@@ -119,7 +121,7 @@ def test_too_few_or_too_many_tokens(rows: list[str]) -> None:
 def test_all_parts_are_needed() -> None:
     some = {name: array for name, array in tensors(2).items() if name != "merged"}
     with pytest.raises(ValueError, match="must hold merged"):
-        split_data(some, chosen=0, titles=titles())
+        split_data(some, titles=titles())
 
 
 def test_there_must_be_such_a_head() -> None:
