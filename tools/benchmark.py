@@ -36,7 +36,8 @@ FLOOR = Path(__file__).parent / "floor_page.py"
 PROBE = Path(__file__).parent / "probe.js"
 PAIRS = ROOT / "core" / "assets" / "pairs-fr-en.tsv"
 
-SLIDERS = {"/masks": "masks_query"}  # path → key of the slider to move, where it is not the first one of the sidebar
+# path → key of the slider to move, where it is not the first one of the sidebar
+SLIDERS = {"/masks": "masks_query", "/recurrence": "recurrence_target"}
 WARM_UP = 5  # key presses
 DRAG_SECONDS = 2.0
 MOVES_A_SECOND = 60
