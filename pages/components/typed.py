@@ -11,7 +11,9 @@ JOINERS = "\u200c\u200d"
 
 
 def quoted(text: str) -> str:
-    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
+    """A text to be shown inside a sentence: not too long, and without what turns the reading around."""
+    shown = clean(text)
+    return shown if len(shown) <= LONGEST_QUOTE else f"{shown[:LONGEST_QUOTE]}…"
 
 
 def clean(text: str, *, several_lines: bool = False) -> str:

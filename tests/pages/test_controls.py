@@ -224,7 +224,7 @@ def test_what_the_address_asks_for_in_vain(start: Start, name: str, asked: str |
     values = shown(at)
     (sentence,) = values.pop("refused")
     assert values == {**DEFAULTS, name: value}
-    quoted = asked if isinstance(asked, str) else asked[-1]
+    quoted = typed.clean(asked if isinstance(asked, str) else asked[-1])
     assert f"“{quoted}”" in sentence or f"“{quoted[:40]}…”" in sentence
     assert name.title() in sentence
     assert len(sentence) < 200

@@ -115,7 +115,7 @@ def test_opens(language: str, view: str) -> None:
 )
 def test_every_folded_part_opens(language: str, part: str, view: str, key: str) -> None:
     app = opened(language=language, view=view)
-    app.session_state[f"{key}.fold.{language}"] = part
+    app.session_state[f"{key}.opened"] = part
     checked(app.run())
 
 

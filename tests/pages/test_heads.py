@@ -358,7 +358,7 @@ def test_presets_and_reset(view: str, language: str) -> None:
 @pytest.mark.parametrize("view", VIEWS)
 def test_the_folded_parts_open(view: str, part: str) -> None:
     app = opened(view=view)
-    app.session_state[f"heads_{view}.fold.en"] = part
+    app.session_state[f"heads_{view}.opened"] = part
     checked(app.run())
 
 

@@ -391,6 +391,6 @@ def test_presets(number: int) -> None:
 )
 def test_folded_parts(part: str, address: dict[str, str]) -> None:
     app = opened(**address)
-    app.session_state["masks.fold.en"] = part
+    app.session_state["masks.opened"] = part
     app = checked(app.run())
     assert {"formula": app.get("latex"), "code": app.code}.get(part, True)

@@ -313,5 +313,5 @@ def test_a_missing_model_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_folded_part_opens(language: str, part: str, address: dict[str, str]) -> None:
     app = opened(language=language, **address)
     name = f"rank_{address.get('view', 'spectrum')}"
-    app.session_state[f"{name}.fold.{language}"] = part
+    app.session_state[f"{name}.opened"] = part
     checked(app.run())

@@ -221,7 +221,7 @@ def test_the_lessons_preset_is_the_lessons_run() -> None:
 @pytest.mark.parametrize("address", [{}, {"view": "additive"}, {"view": "additive", "source_of_states": "lesson"}])
 def test_every_folded_part_opens(language: str, part: str, address: dict[str, str]) -> None:
     app = opened(language=language, **({"length": 24, "dim": 8} | address))
-    app.session_state[f"recurrence.fold.{language}"] = part
+    app.session_state["recurrence.opened"] = part
     checked(app.run())
 
 

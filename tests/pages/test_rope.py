@@ -264,7 +264,7 @@ def test_nothing_grows_with_the_settings() -> None:
 def test_the_folded_parts_open(view: str, part: str) -> None:
     app = opened(view=view)
     page = "rope" if view == "turn" else f"rope_{view}"
-    app.session_state[f"{page}.fold.en"] = part
+    app.session_state[f"{page}.opened"] = part
     app = checked(app.run())
     if part == "formula":
         assert len(app.latex) == 4
