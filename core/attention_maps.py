@@ -41,7 +41,7 @@ def describe(weights: Tensor) -> Row:
         raise ValueError("seq_k (0) must be at least 1")
     strongest = int(weights.argmax())
     entropy = max(0.0, -float((weights * weights.clamp_min(1e-30).log2()).sum()))  # not −0.0, nor a rounding error
-    return Row(strongest, float(weights[strongest]), max(entropy, 0.0), math.log2(len(weights)))
+    return Row(strongest, float(weights[strongest]), entropy, math.log2(len(weights)))
 
 
 def coarsen(attention: Tensor, most: int) -> tuple[Tensor, int]:

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from core.gqa import GroupedQueryAttention, random_layer
 from core.kv_cache import KVCache
+from core.kv_heads import check_sizes
 from core.masks import causal_mask
 
 
@@ -24,8 +25,10 @@ def decode_with_cache(layer: GroupedQueryAttention, x: Tensor) -> Tensor:
     """Read the tokens one at a time; the keys and values of those before come from a cache.
 
     Shapes: x (batch, seq_len, d_model) → (batch, seq_len, d_model).
+    Raises: ValueError if seq_len is less than 1.
     """
     batch, seq_len, _ = x.shape
+    check_sizes(seq_len=seq_len)
     cache = KVCache.empty(
         batch=batch, num_kv_heads=layer.num_kv_heads, max_len=seq_len, head_dim=layer.head_dim, dtype=x.dtype
     )
@@ -37,7 +40,9 @@ def decode_without_cache(layer: GroupedQueryAttention, x: Tensor) -> Tensor:
     """Read the tokens one at a time; for each, everything before it is computed again.
 
     Shapes: x (batch, seq_len, d_model) → (batch, seq_len, d_model).
+    Raises: ValueError if seq_len is less than 1.
     """
+    check_sizes(seq_len=x.shape[1])
     outputs = [read_again(layer, x[:, : place + 1])[:, -1:] for place in range(x.shape[1])]  # (batch, 1, d_model) each
     return torch.cat(outputs, dim=1)  # (batch, seq_len, d_model)
 
@@ -65,8 +70,7 @@ def measure_cache(
 
     Raises: ValueError if seq_len is less than 1, or as GroupedQueryAttention does.
     """
-    if seq_len < 1:
-        raise ValueError(f"seq_len ({seq_len}) must be at least 1")
+    check_sizes(seq_len=seq_len)
     layer = random_layer(d_model, num_heads, num_kv_heads, generator=generator)
     x = torch.randn(1, seq_len, d_model, generator=generator, dtype=torch.float64)  # (1, seq_len, d_model)
     found = []

@@ -33,13 +33,21 @@ class GroupedQueryAttention(nn.Module):
         d_model); o_proj.weight (d_model, num_heads · head_dim). The rows of a head lie together.
     head_dim: d_model / num_heads by default.
     bias: whether all four projections have one.
+    device: as in torch.nn.Linear; on "meta" there are shapes only, and no weights are drawn.
     Raises: ValueError if a size is less than 1, num_heads is not divisible by num_kv_heads, or head_dim is not given
         and d_model is not divisible by num_heads.
     Source: Ainslie et al. 2023, section 2.2.
     """
 
     def __init__(
-        self, d_model: int, num_heads: int, num_kv_heads: int, *, head_dim: int | None = None, bias: bool = False
+        self,
+        d_model: int,
+        num_heads: int,
+        num_kv_heads: int,
+        *,
+        head_dim: int | None = None,
+        bias: bool = False,
+        device: str | None = None,
     ) -> None:
         super().__init__()
         check_sizes(d_model=d_model)
@@ -50,10 +58,10 @@ class GroupedQueryAttention(nn.Module):
             head_dim = d_model // num_heads
         check_sizes(head_dim=head_dim)
         self.d_model, self.num_heads, self.num_kv_heads, self.head_dim = d_model, num_heads, num_kv_heads, head_dim
-        self.q_proj = nn.Linear(d_model, num_heads * head_dim, bias=bias)
-        self.k_proj = nn.Linear(d_model, num_kv_heads * head_dim, bias=bias)
-        self.v_proj = nn.Linear(d_model, num_kv_heads * head_dim, bias=bias)
-        self.o_proj = nn.Linear(num_heads * head_dim, d_model, bias=bias)
+        self.q_proj = nn.Linear(d_model, num_heads * head_dim, bias=bias, device=device)
+        self.k_proj = nn.Linear(d_model, num_kv_heads * head_dim, bias=bias, device=device)
+        self.v_proj = nn.Linear(d_model, num_kv_heads * head_dim, bias=bias, device=device)
+        self.o_proj = nn.Linear(num_heads * head_dim, d_model, bias=bias, device=device)
 
     def forward(self, x: Tensor, *, attend_mask: Tensor | None = None, cache: KVCache | None = None) -> Tensor:
         """The outputs of the tokens of x.
@@ -102,7 +110,8 @@ def random_layer(
     Equal seeds give equal numbers in every type: they are drawn as float64 and rounded.
     Raises: ValueError as GroupedQueryAttention does.
     """
-    layer = GroupedQueryAttention(d_model, num_heads, num_kv_heads, head_dim=head_dim).to(dtype)
+    layer = GroupedQueryAttention(d_model, num_heads, num_kv_heads, head_dim=head_dim, device="meta")
+    layer = layer.to(dtype).to_empty(device="cpu")
     with torch.no_grad():
         for linear in (layer.q_proj, layer.k_proj, layer.v_proj, layer.o_proj):
             drawn = torch.randn(linear.weight.shape, generator=generator, dtype=torch.float64)

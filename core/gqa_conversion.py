@@ -46,8 +46,9 @@ def encoder_attention(model: TranslationModel, layer: int) -> GroupedQueryAttent
     if not 0 <= layer < facts.encoder_layers:
         raise ValueError(f"layer ({layer}) must be between 0 and {facts.encoder_layers - 1}")
     theirs = model.network.get_encoder().layers[layer].self_attn
-    ours = GroupedQueryAttention(facts.d_model, facts.num_heads, facts.num_heads, head_dim=facts.head_dim, bias=True)
-    ours = ours.double()
+    heads, head_dim = facts.num_heads, facts.head_dim
+    ours = GroupedQueryAttention(facts.d_model, heads, heads, head_dim=head_dim, bias=True, device="meta")
+    ours = ours.double().to_empty(device="cpu")
     pairs = (
         (ours.q_proj, theirs.q_proj),
         (ours.k_proj, theirs.k_proj),
@@ -72,8 +73,14 @@ def convert(layer: GroupedQueryAttention, num_kv_heads: int, pooling: Pooling) -
         for name, tensor in layer.state_dict().items()  # q_proj.weight, q_proj.bias, k_proj.weight, …
     }
     converted = GroupedQueryAttention(
-        layer.d_model, layer.num_heads, num_kv_heads, head_dim=layer.head_dim, bias=layer.q_proj.bias is not None
-    ).to(layer.q_proj.weight.dtype)
+        layer.d_model,
+        layer.num_heads,
+        num_kv_heads,
+        head_dim=layer.head_dim,
+        bias=layer.q_proj.bias is not None,
+        device="meta",
+    )
+    converted = converted.to(layer.q_proj.weight.dtype).to_empty(device="cpu")
     converted.load_state_dict(pooled)
     return converted.eval()
 

@@ -66,7 +66,12 @@ def _batch(model: TranslationModel, read: Sequence[tuple[Tensor, ...]]) -> LossB
 
 @torch.inference_mode()
 def mean_loss(model: TranslationModel, batches: Sequence[LossBatch]) -> float:
-    """Nats per reference token. About 0.3 s for a hundred short pairs and the bundled model on one core."""
+    """Nats per reference token. About 0.3 s for a hundred short pairs and the bundled model on one core.
+
+    Raises: ValueError if there are no batches.
+    """
+    if not batches:
+        raise ValueError("batches must hold at least one batch of pairs")
     total = 0.0
     for batch in batches:
         logits = model.network(

@@ -51,7 +51,8 @@ def proportioned(d_model: int, num_heads: int, head_dim: int) -> LatentSizes:
     """The sizes that latent attention has in a model of other sizes, in DeepSeek-V2's proportions.
 
     Raises: ValueError if a number is less than 1, or head_dim is odd: half of it carries the position.
-    Source: DeepSeek-V2, sections 2.1.4 and 3.1.2: 4 · head_dim and half of head_dim per token, 12 · head_dim per query.
+    Source: DeepSeek-V2, sections 2.1.4 and 3.1.2: 4 · head_dim and half of head_dim per token, 12 · head_dim per query,
+        but never more than d_model: that would compress nothing.
     """
     check_sizes(d_model=d_model, num_heads=num_heads, head_dim=head_dim)
     if head_dim % 2 != 0:
@@ -59,7 +60,7 @@ def proportioned(d_model: int, num_heads: int, head_dim: int) -> LatentSizes:
     return LatentSizes(
         d_model=d_model,
         num_heads=num_heads,
-        q_lora_rank=12 * head_dim,
+        q_lora_rank=min(12 * head_dim, d_model),
         kv_lora_rank=4 * head_dim,
         qk_nope_head_dim=head_dim,
         qk_rope_head_dim=head_dim // 2,

@@ -84,12 +84,13 @@ def energy_rank(values: Tensor, *, share: float) -> Tensor:
     So many terms of the decomposition rebuild the matrix with a relative error of at most √(1 − share).
 
     Shapes: values (…, count), largest first → int64 (…).
-    Raises: ValueError if the values are not float64 or there are none, or share is not above 0 and at most 1.
+    Raises: ValueError if the values are not float64 or there are none, or share is not above 0 and below 1: all of
+        the energy is a question of rounding, which `numerical_rank` answers.
     Source: Eckart & Young 1936; in statistics, the number of principal components for a share of the variance.
     """
     _check_values(values)
-    if not 0 < share <= 1:
-        raise ValueError(f"share ({share}) must be above 0 and at most 1")
+    if not 0 < share < 1:
+        raise ValueError(f"share ({share}) must be above 0 and below 1")
     energy = values.square()
     before = energy.cumsum(dim=-1) - energy  # (…, count), what the larger values hold
     return (before < share * energy.sum(dim=-1, keepdim=True)).sum(dim=-1)

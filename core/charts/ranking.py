@@ -76,7 +76,9 @@ def ranking(
             dy=-0.7 * style.small_size,
             fontSize=min(style.small_size, 0.38 * column),
             fill=style.muted,
-            text=alt.expr("replace(format(datum.value, '.3f'), '0.', '.')"),
+            text=alt.expr(
+                "abs(datum.value) < 1 ? replace(format(datum.value, '.3f'), '0.', '.') : format(datum.value, '.3f')"
+            ),
         )
         .encode(x=x, y=alt.Y("top:Q"))
     )

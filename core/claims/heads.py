@@ -13,7 +13,7 @@ from core.heads_as_printed import PrintedRun
 from core.heads_gallery import HeadStats, Measure, main_target
 from core.model_heads import EncoderInputs
 from core.rank import Ranks, default_tolerance, ranks_of
-from core.rank_heads import attend, head_spectra, layer_spectra, model_heads
+from core.rank_heads import attend, layer_spectra, model_heads
 
 if TYPE_CHECKING:
     from core.heads_loss import HeadCosts
@@ -117,7 +117,7 @@ def measure_layers(
     wide = default_tolerance(seq_len, facts.num_heads * facts.head_dim) if tolerance is None else tolerance
     for layer in range(facts.encoder_layers):
         trace = attend(model_heads(model, read, layer))
-        spectra = layer_spectra(trace, head_spectra(trace, 0))
+        spectra = layer_spectra(trace)
         (joined,) = ranks_of(spectra.joined[None], tolerance=wide)
         found.append(LayerRanks(layer, ranks_of(spectra.weights, tolerance=square), joined))
     return tuple(found)

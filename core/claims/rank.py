@@ -104,7 +104,12 @@ def _rank(values: Tensor, shape: Sequence[int], tolerance: float | None) -> Tens
 
 
 def together_verdict(measured: Together) -> Verdict:
-    """Judge the sum of ranks as "a rank of seq_len": it must be that of one of the matrices that it may stand for."""
+    """Judge the sum of ranks as "a rank of seq_len": it must be that of one of the matrices that it may stand for.
+
+    UNDECIDED with fewer than two heads: there is nothing to add up.
+    """
+    if len(measured.per_head) < 2:
+        return Verdict.UNDECIDED
     fits = measured.summed in (measured.joined, measured.paths)
     return Verdict.HOLDS if fits else Verdict.DOES_NOT_HOLD
 

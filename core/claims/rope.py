@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from core.claims import Verdict
+from core.positions.checks import check_length
 from core.positions.distance import Profile, Vectors
 from core.positions.pairing import Pairing, to_pairing
 from core.positions.rope import inverse_frequencies, rotate, rotate_complex, rotation_tables
@@ -98,8 +99,11 @@ class Interpolation:
 def interpolate(seq_len: int, *, trained_len: int, target_len: int) -> Interpolation:
     """Interpolate the positions 0 … seq_len − 1 both ways.
 
-    Raises: ValueError if target_len is below trained_len.
+    Raises: ValueError if seq_len is negative, trained_len is below 1, or target_len is below trained_len.
     """
+    check_length("seq_len", seq_len)
+    check_length("trained_len", trained_len, least=1)
+    check_length("target_len", target_len, least=trained_len)
     positions = torch.arange(seq_len)
     scaled = Linear(target_len / trained_len).apply(2)
     return Interpolation(scaled.positions(positions), position_interpolation(positions, trained_len, target_len))

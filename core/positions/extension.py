@@ -37,10 +37,12 @@ def extend(
     if the last token is turned further than trained_len positions turned it.
 
     Shapes: width is head_dim / 2.
-    Raises: ValueError if trained_len is below 1 or above target_len, or head_dim or base break the rules of `Ntk`.
+    Raises: ValueError if trained_len is below 1 or above target_len, shown is negative, or head_dim or base break the
+        rules of `Ntk`.
     """
     check_length("trained_len", trained_len, least=1)
     check_length("target_len", target_len, least=trained_len)
+    check_length("shown", shown)
     as_trained = waves(inverse_frequencies(head_dim, base=base), trained_len)
     trained_angles = trained_len * as_trained.frequencies  # (width,), the part of the circle that training covers
     found = []

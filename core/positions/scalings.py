@@ -220,11 +220,12 @@ def ntk_base(head_dim: int, factor: float, *, base: float = 10000.0) -> float:
     if head_dim == 2:
         raise ValueError("head_dim (2) must be at least 4 for NTK: its exponent is head_dim / (head_dim - 2)")
     try:
-        return float(base * factor ** (head_dim / (head_dim - 2)))
-    except OverflowError:
-        raise ValueError(
-            f"factor ({factor}) must be smaller for head_dim ({head_dim}): the new base overflows"
-        ) from None
+        scaled = float(base * factor ** (head_dim / (head_dim - 2)))
+    except OverflowError:  # the power does; a product that is too large is infinite instead
+        scaled = math.inf
+    if scaled == math.inf:
+        raise ValueError(f"factor ({factor}) must be smaller for head_dim ({head_dim}): the new base overflows")
+    return scaled
 
 
 def scaling_for(method: str, *, factor: float, trained_len: int) -> Scaling:

@@ -153,7 +153,7 @@ def _cache() -> Claim:
 def _speed() -> Claim:
     statement = _("Fewer KV heads decode faster.")
     found = gqa_measured.measured().get(gqa_measured.SIZE)
-    ratios = speedups(found.times) if found else {}
+    ratios = speedups(found.times, gqa_measured.SIZE.num_heads) if found else {}
     if not ratios:
         return Claim(statement, speed_verdict(None), _("Not measured yet: press “Measure”."))
     return Claim(

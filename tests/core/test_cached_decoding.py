@@ -1,5 +1,7 @@
 """Token by token, with a cache and without: what one pass over the whole sequence gives."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor
@@ -59,3 +61,10 @@ def test_a_cache_that_errs_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_there_must_be_a_token() -> None:
     with pytest.raises(ValueError, match=r"seq_len \(0\) must be at least 1"):
         measure_cache(d_model=24, num_heads=6, num_kv_heads=2, seq_len=0, generator=torch.Generator())
+
+
+@pytest.mark.parametrize("decode", [decode_with_cache, decode_without_cache])
+def test_nothing_cannot_be_decoded(decode: Callable[[GroupedQueryAttention, Tensor], Tensor]) -> None:
+    layer = random_layer(24, 6, 2, generator=torch.Generator())
+    with pytest.raises(ValueError, match=r"seq_len \(0\) must be at least 1"):
+        decode(layer, torch.empty(1, 0, 24, dtype=torch.float64))

@@ -109,8 +109,20 @@ def test_truncated_positions_are_shared() -> None:
     assert rope_claims.interpolation_verdict(alike) is Verdict.HOLDS
     both = Interpolation(torch.tensor([0.0, 0.0]), torch.tensor([0, 0]))
     assert rope_claims.interpolation_verdict(both) is Verdict.HOLDS  # not the cast's doing
-    with pytest.raises(ValueError, match=r"factor \(0.5\) must be at least 1"):
-        rope_claims.interpolate(8, trained_len=2, target_len=1)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ((8, 2, 1), r"target_len \(1\) must be at least 2"),
+        ((8, 0, 1), r"trained_len \(0\) must be at least 1"),
+        ((-1, 2, 3), r"seq_len \(-1\) must be at least 0"),
+    ],
+)
+def test_impossible_lengths_are_refused(sizes: tuple[int, int, int], message: str) -> None:
+    seq_len, trained_len, target_len = sizes
+    with pytest.raises(ValueError, match=message):
+        rope_claims.interpolate(seq_len, trained_len=trained_len, target_len=target_len)
 
 
 def test_the_two_forms_agree_after_the_permutation_only() -> None:

@@ -136,7 +136,12 @@ def test_each_matrix_is_the_one_it_is_called() -> None:
     [(5, Verdict.HOLDS), (6, Verdict.HOLDS), (7, Verdict.DOES_NOT_HOLD), (4, Verdict.DOES_NOT_HOLD)],
 )
 def test_together_verdict(summed: int, verdict: Verdict) -> None:
-    assert together_verdict(Together(7, (summed,), summed, joined=6, paths=5)) is verdict
+    assert together_verdict(Together(7, (2, summed - 2), summed, joined=6, paths=5)) is verdict
+
+
+@pytest.mark.parametrize("per_head", [(), (6,)])
+def test_one_head_is_not_added_up(per_head: tuple[int, ...]) -> None:
+    assert together_verdict(Together(7, per_head, sum(per_head), joined=6, paths=5)) is Verdict.UNDECIDED
 
 
 # ------------------------------------------------------------------------------------------------------- claim 3

@@ -123,6 +123,12 @@ def test_random_layers_are_the_same_for_the_same_seed_in_every_type() -> None:
     assert not torch.equal(double.k_proj.weight, layer_of(6, 2, seed=1).k_proj.weight)
 
 
+def test_random_layers_leave_the_global_generator_alone() -> None:
+    before = torch.get_rng_state()
+    layer_of(6, 2)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
 @pytest.mark.parametrize(
     ("sizes", "options", "message"),
     [

@@ -74,6 +74,8 @@ def test_there_must_be_pairs(model: TranslationModel) -> None:
         rank_heads(model, [])
     with pytest.raises(ValueError, match=r"batch \(0\) must be at least 1"):
         loss_batches(model, PAIRS, batch=0)
+    with pytest.raises(ValueError, match="batches must hold at least one batch"):
+        mean_loss(model, [])
 
 
 def test_the_bundled_model_needs_its_cross_attention() -> None:

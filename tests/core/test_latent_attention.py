@@ -83,6 +83,10 @@ def test_in_proportion_the_papers_model_is_the_papers() -> None:
     assert proportioned(7, 3, 10).equal_kv_heads(10) == 2.25
 
 
+def test_queries_are_never_compressed_to_more_than_they_were() -> None:
+    assert [proportioned(d_model, 3, 10).q_lora_rank for d_model in (119, 120, 121)] == [119, 120, 120]
+
+
 @pytest.mark.parametrize(
     ("sizes", "message"),
     [

@@ -73,6 +73,12 @@ def test_the_ranking_is_written() -> None:
     assert spec["params"][0]["select"]["fields"] == ["head", "nonce"]
 
 
+def test_only_a_leading_zero_is_left_out() -> None:
+    spec = ranking(LIGHT, NAMES, (-20.0, 20.0), width=400).to_dict()
+    svg = to_svg(spec, ranking_data([10.123, -0.5, -10.25]), LIGHT)
+    assert all(f">{text}<" in svg for text in ("10.123", "−.500", "−10.250"))
+
+
 @pytest.mark.parametrize(("names", "domain"), [((), (0.0, 1.0)), (NAMES, (1.0, 1.0))])
 def test_a_ranking_needs_names_and_a_domain(names: tuple[str, ...], domain: tuple[float, float]) -> None:
     with pytest.raises(ValueError, match="must hold at least one"):

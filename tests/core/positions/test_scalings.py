@@ -263,6 +263,7 @@ def test_whatever_changes_a_table_has_its_own() -> None:
         (lambda: ntk_base(8, 2.0, base=1.0), r"base \(1.0\) must be greater than 1"),
         (lambda: ntk_base(8, 0.9), r"factor \(0.9\) must be at least 1"),
         (lambda: ntk_base(4, 1e300), r"factor \(1e\+300\) must be smaller for head_dim \(4\)"),
+        (lambda: ntk_base(4, 1e153), r"factor \(1e\+153\) must be smaller"),  # the power is finite, the product is not
         (lambda: Unscaled().apply(5), r"head_dim \(5\) must be even"),
         (lambda: Linear(2.0).apply(5), r"head_dim \(5\) must be even"),
         (lambda: Yarn(2.0, 8).apply(8, base=0.0), r"base \(0.0\) must be greater than 1"),
@@ -272,6 +273,7 @@ def test_whatever_changes_a_table_has_its_own() -> None:
         (lambda: scaling_for("ntk", factor=2.0, trained_len=0), r"trained_len \(0\) must be"),
         (lambda: extend(8, trained_len=9, target_len=8), r"target_len \(8\) must be at least 9"),
         (lambda: extend(8, trained_len=0, target_len=8), r"trained_len \(0\) must be at least 1"),
+        (lambda: extend(8, trained_len=4, target_len=8, shown=-1), r"shown \(-1\) must be at least 0"),
         (lambda: extend(2, trained_len=1, target_len=8), r"head_dim \(2\) must be at least 4"),
         (lambda: TableCache().tables(-1, 8), r"seq_len \(-1\) must be at least 0"),
         (lambda: TableCache().tables(2, 8, dtype=torch.int32), r"dtype \(torch.int32\) must be floating-point"),
