@@ -2,62 +2,64 @@
 
 from core.gqa_presets import DEEPSEEK_V2, MODELS
 
-LAYER = '''"""Grouped-query attention in plain PyTorch: against torch's own, and token by token with a KV cache."""
+TIME = '''"""One new token through layers of grouped-query attention with a KV cache, in plain PyTorch, timed."""
+
+import time
 
 import torch
 from torch.nn.functional import linear, scaled_dot_product_attention
 
-SEED = {seed}
-D_MODEL, NUM_HEADS, NUM_KV_HEADS, HEAD_DIM, SEQ_LEN = {d_model}, {num_heads}, {num_kv_heads}, {head_dim}, {seq_len}
+D_MODEL, NUM_HEADS, NUM_KV_HEADS, NUM_LAYERS, SEQ_LEN = {d_model}, {num_heads}, {num_kv_heads}, {num_layers}, {seq_len}
+HEAD_DIM = D_MODEL // NUM_HEADS
 
-generator = torch.Generator().manual_seed(SEED)
+generator = torch.Generator().manual_seed(0)
 
 
 def random(*shape):
-    return torch.randn(shape, generator=generator, dtype=torch.float64)
+    return torch.randn(shape, generator=generator)
 
 
-W_Q = random(NUM_HEADS * HEAD_DIM, D_MODEL) / D_MODEL**0.5
-W_K = random(NUM_KV_HEADS * HEAD_DIM, D_MODEL) / D_MODEL**0.5
-W_V = random(NUM_KV_HEADS * HEAD_DIM, D_MODEL) / D_MODEL**0.5
-W_O = random(D_MODEL, NUM_HEADS * HEAD_DIM) / (NUM_HEADS * HEAD_DIM) ** 0.5
-x = random(1, SEQ_LEN, D_MODEL)
+layers = [
+    {{
+        "q": random(NUM_HEADS * HEAD_DIM, D_MODEL) / D_MODEL**0.5,
+        "k": random(NUM_KV_HEADS * HEAD_DIM, D_MODEL) / D_MODEL**0.5,
+        "v": random(NUM_KV_HEADS * HEAD_DIM, D_MODEL) / D_MODEL**0.5,
+        "o": random(D_MODEL, NUM_HEADS * HEAD_DIM) / D_MODEL**0.5,
+    }}
+    for _ in range(NUM_LAYERS)
+]
+caches = [  # full but for the place of the new token
+    (random(1, NUM_KV_HEADS, SEQ_LEN, HEAD_DIM), random(1, NUM_KV_HEADS, SEQ_LEN, HEAD_DIM)) for _ in layers
+]
+token = random(1, 1, D_MODEL)
 
 
 def heads(joined):
-    return joined.unflatten(-1, (-1, HEAD_DIM)).transpose(1, 2)  # (1, heads, seq, HEAD_DIM)
+    return joined.unflatten(-1, (-1, HEAD_DIM)).transpose(1, 2)  # (1, heads, 1, HEAD_DIM)
 
 
-def attend(q, k, v, may_attend):
-    shared = NUM_HEADS // NUM_KV_HEADS  # query heads per KV head
-    k, v = k.repeat_interleave(shared, dim=1), v.repeat_interleave(shared, dim=1)
-    scores = q @ k.mT / HEAD_DIM**0.5
-    return scores.masked_fill(~may_attend, -torch.inf).softmax(dim=-1) @ v
+def step():
+    x = token
+    for weights, (k_cache, v_cache) in zip(layers, caches):
+        k_cache[:, :, -1:] = heads(linear(x, weights["k"]))
+        v_cache[:, :, -1:] = heads(linear(x, weights["v"]))
+        output = scaled_dot_product_attention(heads(linear(x, weights["q"])), k_cache, v_cache, enable_gqa=True)
+        x = linear(output.transpose(1, 2).flatten(2), weights["o"])  # (1, 1, D_MODEL)
+    return x
 
 
-def result(output):
-    return linear(output.transpose(1, 2).flatten(2), W_O)  # (1, seq, D_MODEL)
+seconds = []
+with torch.inference_mode():
+    for _ in range(20):
+        begin = time.perf_counter()
+        result = step()
+        seconds.append(time.perf_counter() - begin)
 
-
-q, k, v = heads(linear(x, W_Q)), heads(linear(x, W_K)), heads(linear(x, W_V))
-causal = torch.ones(SEQ_LEN, SEQ_LEN, dtype=torch.bool).tril()
-at_once = result(attend(q, k, v, causal))
-by_torch = result(scaled_dot_product_attention(q, k, v, attn_mask=causal, enable_gqa=True))
-
-k_cache, v_cache, steps = k[:, :, :0], v[:, :, :0], []
-for place in range(SEQ_LEN):
-    token = x[:, place : place + 1]
-    k_cache = torch.cat((k_cache, heads(linear(token, W_K))), dim=2)
-    v_cache = torch.cat((v_cache, heads(linear(token, W_V))), dim=2)
-    everything = torch.ones(1, place + 1, dtype=torch.bool)
-    steps.append(result(attend(heads(linear(token, W_Q)), k_cache, v_cache, everything)))
-with_cache = torch.cat(steps, dim=1)
-
-parameters = sum(weight.numel() for weight in (W_Q, W_K, W_V, W_O))
-print("parameters", parameters)
-print("numbers in the cache", k_cache.numel() + v_cache.numel())
-print("largest difference from torch", (at_once - by_torch).abs().max().item())
-print("largest difference with a cache", (at_once - with_cache).abs().max().item())
+weight_bytes = sum(weight.nbytes for weights in layers for weight in weights.values())
+cache_bytes = sum(tensor.nbytes for cache in caches for tensor in cache)
+print("bytes of the weights", weight_bytes)
+print("bytes of the cache", cache_bytes)
+print("milliseconds per token, the shortest of 20 runs", 1000 * min(seconds))
 '''
 
 COSTS = '''"""What the attention of a decoder costs per decoded token, against its number of KV heads."""
@@ -159,15 +161,10 @@ def models_program(*, seq_len: int, bytes_per_number: int) -> str:
     return MODELS_PROGRAM.format(seq_len=seq_len, bytes_per_number=bytes_per_number, models="\n".join(lines))
 
 
-def layer_program(*, seed: int, d_model: int, num_heads: int, num_kv_heads: int, head_dim: int, seq_len: int) -> str:
-    """A layer as `core.gqa.random_layer` draws it, then tokens of unit variance from the same generator."""
-    return LAYER.format(
-        seed=seed,
-        d_model=d_model,
-        num_heads=num_heads,
-        num_kv_heads=num_kv_heads,
-        head_dim=head_dim,
-        seq_len=seq_len,
+def time_program(*, d_model: int, num_heads: int, num_kv_heads: int, num_layers: int, seq_len: int) -> str:
+    """What `core.gqa_times.measure_decoding` times with a cache, for one number of KV heads and one length."""
+    return TIME.format(
+        d_model=d_model, num_heads=num_heads, num_kv_heads=num_kv_heads, num_layers=num_layers, seq_len=seq_len
     )
 
 

@@ -2,7 +2,7 @@
 
 Dong, Cordonnier & Loukas 2021, "Attention is not all you need: pure attention loses rank doubly exponentially with
 depth": without skip connections and MLPs, all tokens become one and the same vector, a matrix of rank 1. Computed in
-float64; below about 1e-15 a residual is rounding.
+float64; below ROUNDING a residual is rounding, and may come out as 0.
 """
 
 import math
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from core.attention import scaled_dot_product_attention
 
+ROUNDING = 1e-16  # of a residual in float64
 WIDENING = 4  # how many times as wide as the tokens an MLP is inside
 
 

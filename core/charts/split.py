@@ -137,7 +137,7 @@ def split(
 
 
 def split_data(
-    tensors: Mapping[str, npt.ArrayLike], *, titles: Mapping[str, tuple[str, str]], nonce: int = 0
+    tensors: Mapping[str, npt.ArrayLike], *, titles: Mapping[str, tuple[str, str]]
 ) -> dict[str, pd.DataFrame]:
     """What :func:`split` draws, whichever head is chosen.
 
@@ -153,9 +153,15 @@ def split_data(
     cells = {name: _cells(_PLACES[name], arrays[name], number, num_heads) for number, name in enumerate(PARTS)}
     weights = cells.pop("weights")
     frames = {"features": board.stacked(list(cells.values())), "weights": pd.DataFrame(weights)}
-    for frame in frames.values():
-        frame["nonce"] = np.full(len(frame), nonce % 100, np.int8)
-    return {**frames, "labels": _labels(titles)}
+    return clicked({**frames, "labels": _labels(titles)}, 0)
+
+
+def clicked(frames: Mapping[str, pd.DataFrame], nonce: int) -> dict[str, pd.DataFrame]:
+    """Copies of what :func:`split_data` made, for another number of clicks; the labels know of none."""
+    return {
+        name: frame if name == "labels" else frame.assign(nonce=np.full(len(frame), nonce % 100, np.int8))
+        for name, frame in frames.items()
+    }
 
 
 def split_head(weights: npt.ArrayLike, chosen: int, *, nonce: int = 0) -> dict[str, pd.DataFrame]:

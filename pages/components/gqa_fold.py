@@ -37,7 +37,6 @@ DEEPSEEK = Source(
     "DeepSeek-AI 2024, section 2.1: multi-head latent attention",
     "https://arxiv.org/abs/2405.04434",
 )
-SEED, TOKENS, D_MODEL, HEADS = 0, 7, 64, 8  # of the small layer in the program: it prints at once
 
 
 def of_sharing(scene: Scene, plots: Sequence[Plot]) -> None:
@@ -68,10 +67,12 @@ def of_sharing(scene: Scene, plots: Sequence[Plot]) -> None:
     )
 
 
-def of_times(shown: Times, plots: Sequence[Plot]) -> None:
+def of_times(shown: Times | None, plots: Sequence[Plot] = ()) -> None:
+    """shown: None until somebody has measured."""
+    num_kv_heads, seq_len = (shown.num_kv_heads, shown.seq_len) if shown else (SIZE.num_heads, gqa_times.LENGTHS[-1])
     fold(
         "gqa_measured",
-        formula=lambda: _time_formulas(shown),
+        formula=lambda: _time_formulas(shown, num_kv_heads, seq_len),
         code=(
             gqa.GroupedQueryAttention.attend,
             KVCache.append,
@@ -81,13 +82,12 @@ def of_times(shown: Times, plots: Sequence[Plot]) -> None:
             gqa_times.read_bandwidth,
         ),
         plots=plots,
-        snippet=lambda: gqa_snippets.layer_program(
-            seed=SEED,
-            d_model=D_MODEL,
-            num_heads=HEADS,
-            num_kv_heads=min(shown.num_kv_heads, HEADS),
-            head_dim=D_MODEL // HEADS,
-            seq_len=TOKENS,
+        snippet=lambda: gqa_snippets.time_program(
+            d_model=SIZE.d_model,
+            num_heads=SIZE.num_heads,
+            num_kv_heads=num_kv_heads,
+            num_layers=SIZE.num_layers,
+            seq_len=seq_len,
         ),
         reading=(SHAZEER, POPE),
     )
@@ -167,16 +167,27 @@ def _sharing_formulas(scene: Scene) -> Sequence[Formula]:
     )
 
 
-def _time_formulas(shown: Times) -> Sequence[Formula]:
-    own = next((time for time in shown.of_heads() if time.seq_len == shown.seq_len), None)
-    if own is None:
-        return ()
-    speed = shown.found.bytes_per_second
+def _time_formulas(shown: Times | None, num_kv_heads: int, seq_len: int) -> Sequence[Formula]:
+    cost = gqa_costs.attention_cost(
+        d_model=SIZE.d_model,
+        num_heads=SIZE.num_heads,
+        num_kv_heads=num_kv_heads,
+        head_dim=SIZE.d_model // SIZE.num_heads,
+        num_layers=SIZE.num_layers,
+        seq_len=seq_len,
+        batch=1,
+        bytes_per_number=gqa_times.BYTES,
+    )
+    weight_bytes = cost.parameters * gqa_times.BYTES
+    moved = rf"{_number(weight_bytes)} + {_number(cost.cache_bytes)}"
+    speed = shown.found.bytes_per_second if shown else None
     return (
         Formula(
             r"t \ge \frac{W + C}{v}",
-            rf"\frac{{{_number(own.weight_bytes)} + {_number(own.cache_bytes)}}}{{{speed / 1e9:.2f} \cdot 10^9}}"
-            rf"\,\mathrm{{s}} = {1000 * shown.bound(own):.2f}\,\mathrm{{ms}}",
+            rf"\frac{{{moved}}}{{v}}"
+            if speed is None
+            else rf"\frac{{{moved}}}{{{speed / 1e9:.2f} \cdot 10^9}}\,\mathrm{{s}}"
+            rf" = {1000 * (weight_bytes + cost.cache_bytes) / speed:.2f}\,\mathrm{{ms}}",
             _(
                 "The bound: the bytes W of the weights and C of the cache, of {layers} layers, come once from memory, "
                 "v of them in a second."

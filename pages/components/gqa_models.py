@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pandas as pd
 import streamlit as st
 
 from core.gqa_costs import BYTES, Fit, NumberType, fit
@@ -46,7 +47,7 @@ def view(load: Load) -> None:
     kilobytes = [load.cache_bytes(model, 1) / 1000 for model in LISTED]
     gigabytes = [found.weight_bytes / 1e9 for found in fits]
     whole = st.column_config.NumberColumn(format="localized")
-    st.dataframe(
+    table = pd.DataFrame(
         {
             _("Model"): [model.name for model in LISTED],
             _("Sharing"): [model.sharing.value for model in LISTED],
@@ -60,7 +61,10 @@ def view(load: Load) -> None:
             _("Cache per token, kB"): kilobytes,
             _("Users in 80 GB"): [found.users for found in fits],
             _("Source"): [model.source for model in LISTED],
-        },
+        }
+    )
+    st.dataframe(
+        table,
         hide_index=True,
         height="content",
         row_height=30,
@@ -76,6 +80,14 @@ def view(load: Load) -> None:
             ),
             _("Source"): st.column_config.LinkColumn(display_text=r"https://([^/]+)/"),
         },
+    )
+    st.download_button(
+        _("This table as CSV"),
+        lambda: table.to_csv(index=False),
+        "gqa_models.csv",
+        "text/csv",
+        key="gqa.models.csv",
+        on_click="ignore",
     )
 
 

@@ -27,6 +27,7 @@ from core.quality import read_pairs
 from pages.components import heads_model
 from pages.components.heads_model import Read
 from pages.components.i18n import _
+from pages.components.typed import quoted
 from pages.components.words import Claim
 
 SENTENCES = 14  # joined they have more tokens than the rank that all heads together are said to have
@@ -75,7 +76,7 @@ def labels(read: Read) -> Claim:
     found = count_clear(read.stats)
     names = heads_model.targets()
     measured = _("On “{sentence}”, {clear} of {heads} heads put more than {share:.0%} of their weight on one place.")
-    sentences = [measured.format(sentence=read.text, clear=found.clear, heads=found.heads, share=CLEAR)]
+    sentences = [measured.format(sentence=quoted(read.text), clear=found.clear, heads=found.heads, share=CLEAR)]
     if found.by_target:
         told = " · ".join(f"{names[target]} × {count}" for target, count in found.by_target.items())
         sentences.append(_("These are: {places}.").format(places=told))

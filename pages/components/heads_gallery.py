@@ -22,6 +22,7 @@ from pages.components.controls import Panel
 from pages.components.fold import Formula
 from pages.components.heads_model import Read, short
 from pages.components.i18n import _
+from pages.components.numbers import percent
 from pages.components.plot import Part, clicks, figure, part, picked
 from pages.components.translation_scene import heatmap_words
 from pages.components.words import Claim, look_for
@@ -184,13 +185,12 @@ def _sorted(scene: Scene) -> Sequence[HeadStats]:
 
 def _in_words(scene: Scene) -> Sequence[str]:
     first = _sorted(scene)[0]
-    label = heads_model.measures()
     target, share = main_target(scene.stats)
     value = getattr(first, scene.measure)
-    written = f"{100 * value:.0f}" if scene.measure in TARGETS else f"{value:.2f}"
+    written = percent(value) if scene.measure in TARGETS else f"{value:.2f}"
     return [
         _("Sorted by “{measure}”: {head} stands first, with {value}.").format(
-            measure=label[scene.measure], head=short(first.name), value=written
+            measure=heads_model.measured(scene.measure), head=short(first.name), value=written
         ),
         _("{head} is drawn large. Of the five places that are measured, {place} gets the most: {share:.0%}.").format(
             head=short(scene.head), place=heads_model.targets()[target], share=share

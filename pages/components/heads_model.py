@@ -93,6 +93,11 @@ def measures() -> dict[str, str]:
     }
 
 
+def measured(measure: Measure) -> str:
+    """A measure as it is called in a sentence, where its number has the unit."""
+    return targets().get(measure) or measures()[measure.value]
+
+
 def targets() -> dict[Measure, str]:
     """The places whose share of the weight is measured, as they are called in a sentence."""
     return {

@@ -21,6 +21,7 @@ from pages.components.i18n import _
 from pages.components.job import job
 from pages.components.plot import Part, clicks, figure, part, picked
 from pages.components.tokens import plain, token_line
+from pages.components.typed import quoted
 from pages.components.words import Claim, look_for
 
 KEY = "heads.off"
@@ -130,7 +131,7 @@ def after(scene: Scene | None) -> None:
                 model, read_pairs(), on_progress=on_progress, cancelled=cancelled
             )
 
-    measuring = job("heads.ranking", _("Rank all heads (about ten seconds)"), work)
+    measuring = job("heads.ranking", _("Rank all heads"), work)
     if measuring is not None and measuring.failed:
         st.error(_("The measurement failed. Try again; if it fails again, start the server anew."))
 
@@ -246,7 +247,7 @@ def _in_words(scene: Scene) -> Sequence[str]:
             )
         )
     if scene.wrong:
-        sentences.append(_("There is no head called “{name}”.").format(name=scene.wrong[0]))
+        sentences.append(_("There is no head called “{name}”.").format(name=quoted(scene.wrong[0])))
     return [*sentences, *heads_model.about_the_sentence(scene.read)]
 
 

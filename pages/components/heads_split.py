@@ -89,13 +89,11 @@ def _run(words: tuple[str, ...], d_model: int, num_heads: int, seed: int) -> tup
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)
-def _drawn(
-    words: tuple[str, ...], d_model: int, num_heads: int, seed: int, large: str, nonce: int
-) -> dict[str, pd.DataFrame]:
+def _drawn(words: tuple[str, ...], d_model: int, num_heads: int, seed: int, large: str) -> dict[str, pd.DataFrame]:
     """All that is the same whichever head is chosen; large: what stands above its weights."""
     _layer, trace = _run(words, d_model, num_heads, seed)
     tensors = {name: getattr(trace, name).numpy() for name in chart.PARTS}
-    return chart.split_data(tensors, titles=_titles(trace, large), nonce=nonce)
+    return chart.split_data(tensors, titles=_titles(trace, large))
 
 
 @st.cache_data(max_entries=50, show_spinner=False)
@@ -121,7 +119,9 @@ def picture(panel: Panel, scene: Scene | None) -> None:
         "board",
         chart.split,
         {
-            **_drawn(shown.words, shown.d_model, shown.num_heads, scene.seed, _("w of the chosen head"), nonce),
+            **chart.clicked(
+                _drawn(shown.words, shown.d_model, shown.num_heads, scene.seed, _("w of the chosen head")), nonce
+            ),
             **chart.split_head(scene.trace.weights.numpy(), scene.head, nonce=nonce),
         },
         rows=shown.words,

@@ -1,12 +1,15 @@
 """What depth does to the tokens: how far they differ after every layer of a stack, in four variants."""
 
+from collections.abc import Iterable, Sequence
+
 from core.charts.curves import Axis, curves, curves_data
+from core.rank_depth import ROUNDING
 from pages.components import rank_fold
 from pages.components.controls import Panel
 from pages.components.i18n import _
 from pages.components.plot import figure, part
 from pages.components.rank_scene import brief
-from pages.components.rank_stack import PURE, SMALLEST, VARIANTS, WITH_SKIP, Chosen, Size, residuals_of, short
+from pages.components.rank_stack import PURE, VARIANTS, WITH_SKIP, Chosen, Size, residuals_of, short
 from pages.components.words import look_for
 
 KEY = "rank.depth"
@@ -37,7 +40,7 @@ def draw(chosen: Chosen) -> None:
                 part(
                     "residuals",
                     curves,
-                    curves_data([range(len(values)) for values in found.values()], list(found.values())),
+                    curves_data([range(len(values)) for values in found.values()], _drawable(found.values())),
                     series=(
                         _("attention alone"),
                         _("attention and MLP"),
@@ -48,7 +51,7 @@ def draw(chosen: Chosen) -> None:
                     y=Axis(
                         _("how far the tokens differ: ‖X − 1·mean‖ / ‖X‖"),
                         log=True,
-                        domain=(SMALLEST, 2.0),
+                        domain=(ROUNDING, 2.0),
                         ticks=TICKS,
                     ),
                     height=340,
@@ -62,6 +65,11 @@ def draw(chosen: Chosen) -> None:
         ),
     )
     rank_fold.draw_depth(chosen, found, plot)
+
+
+def _drawable(every: Iterable[Sequence[float]]) -> list[list[float]]:
+    """The residuals, none less than rounding: a logarithmic axis has no place for 0."""
+    return [[max(value, ROUNDING) for value in values] for values in every]
 
 
 def _in_words(chosen: Chosen, pure: tuple[float, ...], skip: tuple[float, ...]) -> tuple[str, ...]:
@@ -79,5 +87,5 @@ def _in_words(chosen: Chosen, pure: tuple[float, ...], skip: tuple[float, ...]) 
         ),
         _(
             "Large weights let attention choose instead of average: tokens stay apart. About {least} is rounding."
-        ).format(least=brief(SMALLEST)),
+        ).format(least=brief(ROUNDING)),
     )

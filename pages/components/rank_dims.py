@@ -14,6 +14,7 @@ from pages.components.rank_scene import (
     LONGEST,
     Chosen,
     Measured,
+    about_the_sentence,
     brief,
     head_dims,
     heads_of,
@@ -37,7 +38,7 @@ def draw(chosen: Chosen) -> None:
         measure(values[None], (seq_len, num_heads * head_dim), chosen)[0]
         for head_dim, values in zip(swept.head_dims, outputs_of(chosen.layer), strict=True)
     ]
-    look_for(*_in_words(chosen, logits, weights))
+    look_for(*_in_words(chosen, logits, weights), about_the_sentence(chosen.layer))
     plot = figure(
         KEY,
         [

@@ -13,7 +13,7 @@ from core.rank import energy_rank, reconstruct, reconstruction_errors
 from pages.components import rank_fold
 from pages.components.i18n import _, ngettext
 from pages.components.plot import figure, part
-from pages.components.rank_scene import Chosen, Layer, mask_of, parts_of, tokens_of, trace_of
+from pages.components.rank_scene import Chosen, Layer, about_the_sentence, mask_of, parts_of, tokens_of, trace_of
 from pages.components.words import look_for
 
 KEY = "rank.rebuild"
@@ -30,7 +30,11 @@ def draw(chosen: Chosen) -> None:
     nearest, _size = coarsen(rebuilt, heatmaps.LIMIT)
     names = _blocks(tokens_of(chosen.layer), size)
     most = min(1.0, EQUAL_SHARES / len(names))
-    look_for(*_in_words(chosen, parts.values, errors, rebuilt), _about_the_picture(most, size))
+    look_for(
+        *_in_words(chosen, parts.values, errors, rebuilt),
+        _about_the_picture(most, size),
+        about_the_sentence(chosen.layer),
+    )
     maps = part(
         "maps",
         heatmaps.panels,

@@ -57,6 +57,7 @@ class Read:
 
     text: str
     layer: int
+    was_cut: bool = False  # the text that was typed is longer
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,8 @@ def _choose_layer(panel: Panel, text: str) -> Read | None:
         return None
     layers = {str(number): str(number) for number in range(1, model.facts.encoder_layers + 1)}
     layer = panel.choice("layer", _("Layer"), layers, default="1")
-    return Read(text, int(layer) - 1) if text.strip() else None
+    text, was_cut = translator.shorten(model, translator.BUNDLED, text)
+    return Read(text, int(layer) - 1, was_cut) if text.strip() else None
 
 
 def choose_sliders(panel: Panel, structure: Structure) -> Chosen:
@@ -177,7 +179,9 @@ def _choose_drawn(panel: Panel, view: str) -> Drawn:
 def _choose_window(panel: Panel, mask: str, seq_len: int) -> int | None:
     """How many earlier tokens may be looked at; None: all tokens."""
     if mask == "window":
-        return panel.slider("window", _("Earlier tokens that are seen"), 0, LONGEST - 1, default=8, step=1)
+        return panel.slider(
+            "window", _("Earlier tokens that are seen"), 0, min(LONGEST, seq_len) - 1, default=8, step=1
+        )
     return seq_len - 1 if mask == "causal" else None
 
 
@@ -256,6 +260,15 @@ def tokens_of(layer: Layer) -> tuple[str, ...]:
     if isinstance(layer.heads, Read):
         return plainly(_inputs(layer.heads.text).tokens)
     return tuple(str(number) for number in range(1, layer.heads.seq_len + 1))
+
+
+def about_the_sentence(layer: Layer) -> str:
+    """That it was cut, if it was."""
+    if not (isinstance(layer.heads, Read) and layer.heads.was_cut):
+        return ""
+    return _("The sentence was cut after {count} tokens: there is room for no more.").format(
+        count=len(_inputs(layer.heads.text).tokens)
+    )
 
 
 def brief(number: float) -> str:

@@ -16,6 +16,7 @@ from pages.components.rank_scene import (
     Drawn,
     Layer,
     Measured,
+    about_the_sentence,
     brief,
     heads_of,
     logits_of,
@@ -41,7 +42,7 @@ def draw(chosen: Chosen) -> None:
         (_("weights, head {head}"), square): weights,
         (_("outputs of all heads"), wide): outputs,
     }
-    look_for(*_in_words(chosen, logits, heads, outputs), beside=_table(chosen, rows))
+    look_for(*_in_words(chosen, logits, heads, outputs), about_the_sentence(chosen.layer), beside=_table(chosen, rows))
     spectrum = part(
         "spectra",
         spectra.spectra,

@@ -8,7 +8,6 @@ from torch import Generator, Tensor
 from core.rank_depth import Stack, random_stack, random_tokens, residuals
 
 NUM_HEADS = 4
-SMALLEST = 1e-16  # below it a residual is rounding
 
 
 @dataclass(frozen=True, slots=True)

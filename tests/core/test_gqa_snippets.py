@@ -8,13 +8,13 @@ import pytest
 import torch
 
 from core import models
-from core.cached_decoding import decode_with_cache, read_again
-from core.gqa import random_layer
+from core.gqa import GroupedQueryAttention
 from core.gqa_conversion import measure_encoder
 from core.gqa_costs import cost_table, fit
 from core.gqa_presets import DEEPSEEK_V2, MODELS
-from core.gqa_snippets import conversion_program, costs_program, layer_program, models_program
-from core.kv_heads import kv_cache_bytes
+from core.gqa_snippets import conversion_program, costs_program, models_program, time_program
+from core.gqa_times import DecoderSize, measure_decoding
+from core.kv_cache import KVCache
 
 
 def run(program: str) -> tuple[dict[str, Any], str]:
@@ -26,20 +26,23 @@ def run(program: str) -> tuple[dict[str, Any], str]:
 
 
 @pytest.mark.parametrize("num_kv_heads", [6, 3, 1])
-def test_the_layer_is_the_pages(num_kv_heads: int) -> None:
-    sizes = {"d_model": 13, "num_heads": 6, "num_kv_heads": num_kv_heads, "head_dim": 5}
-    names, printed = run(layer_program(seed=3, seq_len=7, **sizes))
+def test_the_timed_token_is_the_pages(num_kv_heads: int) -> None:
+    names, printed = run(time_program(d_model=30, num_heads=6, num_kv_heads=num_kv_heads, num_layers=2, seq_len=7))
+    x = names["token"]
+    with torch.inference_mode():
+        for weights, (k, v) in zip(names["layers"], names["caches"], strict=True):
+            layer = GroupedQueryAttention(30, 6, num_kv_heads)
+            layer.load_state_dict({f"{name}_proj.weight": weight for name, weight in weights.items()})
+            x = layer(x, cache=KVCache(k.clone(), v.clone(), length=6))
+    torch.testing.assert_close(names["result"], x, rtol=1e-5, atol=1e-6)
 
-    generator = torch.Generator().manual_seed(3)
-    layer = random_layer(**sizes, generator=generator)
-    x = torch.randn(1, 7, 13, generator=generator, dtype=torch.float64)
-    torch.testing.assert_close(names["at_once"], read_again(layer, x), rtol=0, atol=1e-13)
-    torch.testing.assert_close(names["with_cache"], decode_with_cache(layer, x), rtol=0, atol=1e-13)
-    torch.testing.assert_close(names["by_torch"], names["at_once"], rtol=0, atol=1e-13)
-
-    cached = kv_cache_bytes(num_layers=1, num_kv_heads=num_kv_heads, head_dim=5, seq_len=7, batch=1, bytes_per_number=1)
-    parameters = sum(parameter.numel() for parameter in layer.parameters())
-    assert f"parameters {parameters}\nnumbers in the cache {cached}\n" in printed
+    generator = torch.Generator().manual_seed(0)
+    (time,) = measure_decoding(
+        DecoderSize(d_model=30, num_heads=6, num_layers=2),
+        generator=generator, lengths=(7,), bandwidth_numbers=2**12,
+        on_progress=lambda *_: None, cancelled=lambda: False,
+    ).times[(1, 2, 3, 6).index(num_kv_heads):][:1]  # fmt: skip
+    assert f"weights {time.weight_bytes}\nbytes of the cache {time.cache_bytes}\n" in printed
 
 
 def test_the_costs_are_the_pages() -> None:
@@ -82,7 +85,7 @@ def test_the_users_are_the_pages(seq_len: int, bytes_per_number: int) -> None:
 @pytest.mark.parametrize(
     "program",
     [
-        layer_program(seed=0, d_model=4, num_heads=2, num_kv_heads=1, head_dim=2, seq_len=3),
+        time_program(d_model=4, num_heads=2, num_kv_heads=1, num_layers=1, seq_len=3),
         conversion_program(folder="somewhere", text="rien", most_tokens=5),
         models_program(seq_len=1, bytes_per_number=2),
         costs_program(d_model=4, num_heads=2, head_dim=2, num_layers=1, seq_len=3, batch=1, bytes_per_number=2),

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from typing import Any
 
 import pandas as pd
@@ -173,6 +174,19 @@ def test_all_heads_are_there_in_the_order_of_the_measure() -> None:
     assert first_row == sorted(first_row, reverse=True)
     upwards = charts(opened(view="gallery", measure="entropy", smallest="true"))
     assert upwards["table_cells"].query("row == 0").sort_values("column")["value"].tolist() == first_row[::-1]
+
+
+def test_a_sentence_about_the_order_has_its_unit_once() -> None:
+    said = re.search(r"Sorted by “(.*?)”: \S+ stands first, with (.*?)\.<", words(opened(view="gallery")))
+    assert said is not None
+    assert said[1] == "the previous token"
+    assert re.fullmatch(r"\d+%", said[2])
+    assert "Sorted by “entropy, bits”" in words(opened(view="gallery", measure="entropy"))
+
+
+def test_long_texts_are_quoted_in_part() -> None:
+    assert f"There is no head called “{'x' * 40}…”" in words(opened(view="off", off="x" * 200))
+    assert "On “le chat et le chat et le chat et le chat" in words(opened(view="gallery", sentence="le chat et " * 9))
 
 
 def test_the_chosen_head_is_drawn_large() -> None:

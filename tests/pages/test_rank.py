@@ -140,12 +140,27 @@ def test_what_the_model_reads_changes_the_picture(view: str, control: str, value
     assert changed(one, other)
 
 
-@pytest.mark.parametrize("window", [0, 3, 255])
+@pytest.mark.parametrize("window", [0, 3, 15])
 def test_a_window_hides_what_came_long_before(window: int) -> None:
     shown = charts(opened(view="rebuild", mask="window", window=window, **SMALL))["maps_cells"]
     distance = shown["q"].astype(int) - shown["k"].astype(int)
     assert (shown["attend"] == ((distance >= 0) & (distance <= window))).all()
     assert (shown["weights"][shown["attend"] == 0] == 0).all()
+
+
+def test_a_window_is_not_longer_than_the_sequence() -> None:
+    assert opened(mask="window", **SMALL).slider(key="rank_window").max == 15
+
+
+@pytest.mark.parametrize("view", ["spectrum", "dims", "rebuild"])
+def test_a_sentence_that_is_cut_is_said_to_be(view: str) -> None:
+    assert "cut after 64 tokens" in words(opened(view=view, source="model", sentence="le chat et " * 30))
+    assert "cut after" not in words(opened(view=view, source="model"))
+
+
+def test_tokens_that_are_equal_stay_on_the_logarithmic_axis() -> None:
+    drawn = charts(opened(view="depth", tokens=4, d_model=16))["residuals_curves"]["y"]
+    assert drawn.min() == pytest.approx(1e-16)
 
 
 def test_a_causal_mask_makes_triangular_weights_and_says_so() -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from core.charts import style, to_svg, tokens
-from core.charts.split import HEIGHT, MOST, PARTS, SplitWords, split, split_data, split_head
+from core.charts.split import HEIGHT, MOST, PARTS, SplitWords, clicked, split, split_data, split_head
 
 LIGHT = style("light")
 ROWS = ("le", "</b>", "猫")
@@ -33,7 +33,7 @@ def titles(**more: tuple[str, str]) -> dict[str, tuple[str, str]]:
 
 def data(num_heads: int, chosen: int = 1, nonce: int = 0) -> dict[str, Any]:
     given = tensors(num_heads)
-    return split_data(given, titles=titles(), nonce=nonce) | split_head(given["weights"], chosen, nonce=nonce)
+    return clicked(split_data(given, titles=titles()), nonce) | split_head(given["weights"], chosen, nonce=nonce)
 
 
 def test_a_heads_columns_stand_below_the_same_columns_of_the_whole() -> None:
