@@ -298,6 +298,20 @@ def test_what_there_was_no_time_for_is_left_out(monkeypatch: pytest.MonkeyPatch)
     assert "8 KV heads with 2,048 tokens were not measured" in words(opened(view="measured", measured_context=2048))
 
 
+@pytest.mark.parametrize("part", ["formula", "code", "downloads", "reading"])
+def test_before_a_measurement_the_folded_parts_open_too(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gqa_measured, "measured", dict)
+    app = opened(view="measured")
+    app.session_state["gqa_measured.opened"] = part
+    checked(app.run())
+    if part == "formula":  # 3 layers · 2 · 16 heads · 64 · 8192 tokens · 4 bytes
+        assert any("+ 201{,}326{,}592}{v}" in latex.value for latex in app.latex)
+
+
+def test_the_models_can_be_taken_along() -> None:
+    assert "This table as CSV" in [button.label for button in opened(view="models").get("download_button")]
+
+
 def test_nothing_measured_is_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gqa_measured, "measured", lambda: {SIZE: DecodingTimes(1e10, ())})
     assert verdicts(opened(view="measured")) == ["holds", "undecided"]
