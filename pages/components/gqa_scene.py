@@ -1,5 +1,6 @@
 """What the GQA page is about: a published model, perhaps of other sizes, and what it is to carry."""
 
+import re
 from dataclasses import dataclass, replace
 
 from core.gqa_costs import NumberType
@@ -52,8 +53,8 @@ def choose_load(panel: Panel, subject: Subject) -> Scene:
     key, published = subject.key, BY_KEY[subject.key]
     seq_len = choose_context(panel)
     batch = panel.slider("batch", _("Batch"), 1, 64, default=8, step=1)
-    layers = panel.slider(f"layers_{key}", _("Layers"), 1, 128, default=published.num_layers, step=1)
-    head_dim = panel.slider(f"head_dim_{key}", "head_dim", 16, 256, default=published.head_dim, step=16)
+    layers = panel.slider(of_model("layers", key), _("Layers"), 1, 128, default=published.num_layers, step=1)
+    head_dim = panel.slider(of_model("head_dim", key), "head_dim", 16, 256, default=published.head_dim, step=16)
     model = replace(published, num_layers=layers, head_dim=head_dim, num_kv_heads=subject.num_kv_heads)
     return Scene(panel, key, model, seq_len, batch, subject.number)
 
@@ -73,7 +74,7 @@ def _choose_kv_heads(panel: Panel, key: str) -> int:
     """Only what divides the query heads can be chosen."""
     model = BY_KEY[key]
     chosen = panel.choice(
-        kv_heads_control(key),
+        of_model("kv_heads", key),
         _("KV heads"),
         {str(count): row_name(model.num_heads, count) for count in legal_kv_heads(model.num_heads)},
         default=str(model.num_kv_heads),
@@ -85,9 +86,9 @@ def _choose_kv_heads(panel: Panel, key: str) -> int:
     return int(chosen)
 
 
-def kv_heads_control(key: str) -> str:
-    """The name of the control for the KV heads of a published model."""
-    return f"kv_heads_{key}"
+def of_model(control: str, key: str) -> str:
+    """The name of a control of a published model: of letters, digits and underscores, as names of controls are."""
+    return f"{control}_{re.sub('[^a-z0-9]', '_', key)}"
 
 
 def _refusal(num_heads: int) -> str:

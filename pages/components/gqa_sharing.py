@@ -12,7 +12,7 @@ from core.charts.shared_heads import SharedWords, shared_heads, shared_heads_dat
 from core.gqa_costs import BYTES
 from core.gqa_rows import CostRow, cost_rows, row_of, shares
 from core.kv_heads import kv_head_of
-from pages.components.gqa_scene import Scene, kv_heads_control
+from pages.components.gqa_scene import Scene, of_model
 from pages.components.gqa_words import amount, row_name, sharing
 from pages.components.i18n import _
 from pages.components.plot import Part, Plot, clicks, figure, part, picked
@@ -119,7 +119,7 @@ def _clicked(scene: Scene, rows: Sequence[CostRow]) -> None:
     row = picked(KEY, "costs_row", "row")
     count = None if row is None else rows[int(row)].num_kv_heads
     if count is not None:
-        scene.panel.put({kv_heads_control(scene.key): str(count)})
+        scene.panel.put({of_model("kv_heads", scene.key): str(count)})
         st.rerun()  # it is one of the controls that stand for themselves
 
 
