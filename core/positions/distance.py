@@ -86,12 +86,13 @@ def profile(scores: Tensor, distances: Tensor) -> Profile:
     )  # fmt: skip
 
 
-def largest_score(q: Tensor, k: Tensor) -> float:
-    """The largest of the scores without any turn, whatever its sign, divided by √head_dim.
+def largest_score(q: Tensor, k: Tensor, distances: Tensor, scaled: Scaled, *, pairing: str) -> float:
+    """The largest of the scores over all trials and distances, whatever its sign; see `scores_by_distance`.
 
-    Shapes: q and k (trials, head_dim).
+    Shapes: q and k (trials, head_dim), distances (count,).
+    Raises: ValueError as `scores_by_distance` does.
     """
-    return float((q * k).sum(dim=-1).abs().max()) / math.sqrt(q.shape[-1])
+    return float(scores_by_distance(q, k, distances, scaled, pairing=pairing).abs().max())
 
 
 def spread(last: int, count: int) -> Tensor:

@@ -85,9 +85,10 @@ def _interpolation() -> Claim:
         _("Positions are interpolated by (position * scale).long()."),
         interpolation_verdict(found),
         _(
-            "At scale ½ the cast makes them {truncated}: {shared} of {count} tokens share a position with the one "
-            "before. Without it: {fractional}."
+            "At scale {scale:g} the cast makes them {truncated}: {shared} of {count} tokens share a position with the "
+            "one before. Without it: {fractional}."
         ).format(
+            scale=TRAINED / TARGET,
             truncated=" ".join(f"{position:g}" for position in found.truncated.tolist()),
             shared=found.shared,
             count=SHOWN,
@@ -158,7 +159,14 @@ def _decay() -> Claim:
         _("RoPE makes scores decay with distance."),
         decay_verdict(found),
         _(
-            "Of their size at distance 0 scores keep at {far:,}: {kept}. The mean of equal q and k goes below 0 at "
-            "distance {first:,.0f} and rises in {rising:.0%} of the steps."
-        ).format(far=FAR, kept=kept, first=equal.first_negative or FAR, rising=equal.rising),
+            "Of their size at distance 0 scores keep at {far:,}: {kept}. The mean of equal q and k rises in "
+            "{rising:.0%} of the steps. {below}"
+        ).format(far=FAR, kept=kept, rising=equal.rising, below=_below(equal.first_negative)),
     )
+
+
+def _below(first: float | None) -> str:
+    """Where the mean of equal q and k is negative for the first time."""
+    if first is None:
+        return _("It never goes below 0.")
+    return _("It goes below 0 at distance {first:,.0f}.").format(first=first)

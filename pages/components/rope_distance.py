@@ -21,6 +21,7 @@ from pages.components.i18n import _
 from pages.components.plot import Plot, figure, part
 from pages.components.rope_scene import (
     LONGEST,
+    SHORTEST,
     TRIALS,
     View,
     choose_base,
@@ -37,7 +38,7 @@ KEY = "rope.distance"
 SIZES = (16, 64, 128)
 PAIRING = Pairing.HALF_SPLIT
 POINTS = 110  # of each curve
-HEADROOM = 1.15  # above the largest score at distance 0
+HEADROOM = 1.15  # above the largest score, for other bases
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +170,10 @@ def _picture(chosen: Chosen) -> None:
 
 @st.cache_resource(max_entries=50, show_spinner=False)
 def _highest(settings: Settings) -> float:
-    """Where the axis of the scores ends, whatever the sliders say."""
-    return math.ceil(HEADROOM * largest_score(*vectors(settings)))
+    """Where the axis of the scores ends, whatever the sliders say: YaRN's are largest where it stretches most."""
+    q, k = vectors(settings)
+    most = scaling_for(Method.YARN, factor=LONGEST / SHORTEST, trained_len=SHORTEST).apply(q.shape[-1])
+    return math.ceil(HEADROOM * largest_score(q, k, distances(), most, pairing=PAIRING))
 
 
 def _figure(chosen: Chosen, found: Found) -> Plot:
@@ -202,7 +205,9 @@ def _figure(chosen: Chosen, found: Found) -> Plot:
         ),
         share=0.52,
         series=names,
-        x=curves.Axis(_("wavelength in tokens"), log=True, domain=(5, 1e7), ticks=(10, 1e3, 1e5, 1e7), format="~s"),
+        x=curves.Axis(
+            _("wavelength in tokens"), log=True, domain=(5, 1e9), ticks=(10, 1e3, 1e5, 1e7, 1e9), format="~s"
+        ),
         y=curves.Axis(_("pair"), domain=(0, settings.head_dim // 2)),
         symbols=False,
         title=_("Pairs beyond a dashed line never complete a turn in so many tokens"),

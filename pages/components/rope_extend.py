@@ -198,7 +198,7 @@ def _in_words(chosen: Chosen, found: Found) -> Sequence[str]:
             "the same. YaRN multiplies q and k by {attention:.3f} as well."
         ).format(base=by_method[Method.NTK].scaled.base, attention=by_method[Method.YARN].scaled.attention_factor),
         _(
-            "At position 1,000,000 a cosine is wrong by up to {float32:.2g} if its angle was computed in float32, and "
+            "At position {far:,} a cosine is wrong by up to {float32:.2g} if its angle was computed in float32, and "
             "by {bfloat16:.2g} in bfloat16. This page computes angles in float64."
-        ).format(float32=float(errors["float32"][-1]), bfloat16=float(errors["bfloat16"][-1])),
+        ).format(far=FARTHEST, float32=float(errors["float32"][-1]), bfloat16=float(errors["bfloat16"][-1])),
     )

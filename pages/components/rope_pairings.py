@@ -139,7 +139,8 @@ def _families() -> str:
         f"{', '.join(family for family, pairing in FAMILIES.items() if pairing is kind)}</span></div>"
         for kind, name in names.items()
     )
-    return "".join(lines)
+    told = html.escape(_("Families by their names in the code of transformers."))
+    return "".join(lines) + f'<div class="atlas-tokens"><span>{told}</span></div>'
 
 
 def _in_words(chosen: Chosen, found: Found) -> Sequence[str]:

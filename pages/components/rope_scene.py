@@ -21,7 +21,7 @@ View = tuple[Callable[[], Any], Callable[[Any], None]]
 TRIALS = 256  # queries and keys that are drawn, to see how large scores usually are
 SENTENCE = "Le chat noir dort dans le jardin parce qu'il fait beau."
 MOST_TOKENS = 14
-LONGEST = 131_072  # tokens
+SHORTEST, LONGEST = 1024, 131_072  # tokens, of a training and of a text
 
 
 def choose_size(panel: Panel, name: str, sizes: Sequence[int], *, default: int) -> int:
@@ -37,7 +37,7 @@ def choose_base(panel: Panel) -> float:
 
 def choose_lengths(panel: Panel) -> tuple[int, int]:
     """How many tokens the texts of the training had, and how many a text is to have."""
-    trained = panel.slider("trained", _("Trained length"), 1024, 16_384, default=2048, step=1024)
+    trained = panel.slider("trained", _("Trained length"), SHORTEST, 16_384, default=2048, step=1024)
     return trained, panel.slider("target", _("Target length"), trained, LONGEST, default=4096, step=1024)
 
 

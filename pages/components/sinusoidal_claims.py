@@ -9,6 +9,7 @@ from core.claims.sinusoidal import compare_frequencies, frequency_verdict, order
 from core.positions.order import Setting
 from core.positions.sinusoidal import shift
 from pages.components.i18n import _
+from pages.components.sinusoidal_scene import tiny
 from pages.components.words import Claim
 
 BASE = 10_000.0
@@ -27,11 +28,11 @@ def order_card(changes: Mapping[Setting, float] | None) -> Claim:
     if changes is None:
         return Claim(statement, order_verdict(dict.fromkeys(Setting, 0.0)), _("There are too few words to test it."))
     measured = _(
-        "Change of the outputs: without a mask {no_mask:.0e}; of the last one under a causal mask, one layer "
-        "{one:.0e}, two layers {two:.1%}; with positions {with_positions:.1%}."
+        "Change of the outputs: without a mask {no_mask}; of the last one under a causal mask, one layer "
+        "{one}, two layers {two:.1%}; with positions {with_positions:.1%}."
     ).format(
-        no_mask=changes[Setting.NO_MASK],
-        one=changes[Setting.CAUSAL_ONE_LAYER],
+        no_mask=tiny(changes[Setting.NO_MASK]),
+        one=tiny(changes[Setting.CAUSAL_ONE_LAYER]),
         two=changes[Setting.CAUSAL_TWO_LAYERS],
         with_positions=changes[Setting.WITH_POSITIONS],
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from core import position_snippets
 from core.model_embeddings import cosines, embed
 from core.positions.frequencies import pair_frequencies, wavelengths
-from core.positions.order import order_trials, put_back, read
+from core.positions.order import OrderTrial, Setting, order_trials, put_back, read
 from core.positions.sinusoidal import encode, shift, shift_matrix, similarity_by_distance, sinusoidal_encoding
 from pages.components import translator
 from pages.components.fold import Formula, Source, fold
@@ -44,13 +44,7 @@ def draw_order(scene: Scene, plots: Sequence[Plot]) -> None:
     folder, _revision = translator.place(translator.load(translator.BUNDLED))
     fold(
         "sinusoidal_sentence",
-        formula=lambda: (
-            Formula(
-                r"\mathrm{Attention}(\Pi X) = \Pi\,\mathrm{Attention}(X)",
-                rf"\max\left|\Delta\right| / \max\left|\mathrm{{output}}\right| = {_power(trial.change)}",
-                _("Π changes the order of the rows. Without positions and mask the outputs change places, no more."),
-            ),
-        ),
+        formula=lambda: (_order_formula(trial),),
         code=(order_trials, read, put_back, embed, cosines),
         plots=plots,
         snippet=lambda: position_snippets.order(
@@ -64,6 +58,38 @@ def draw_order(scene: Scene, plots: Sequence[Plot]) -> None:
         ),
         reading=READING,
     )
+
+
+def _order_formula(trial: OrderTrial) -> Formula:
+    """What the setting makes of words in another order; n is the last row, which keeps its place."""
+    told = {
+        Setting.NO_MASK: (
+            r"\mathrm{Attention}(\Pi X) = \Pi\,\mathrm{Attention}(X)",
+            r"\Delta",
+            _("Π changes the order of the rows. Without positions and mask the outputs change places, no more."),
+        ),
+        Setting.CAUSAL_ONE_LAYER: (
+            r"\mathrm{Causal}(\Pi X)_n = \mathrm{Causal}(X)_n",
+            r"\Delta_n",
+            _("The last row n sums over all rows, and a sum has no order. Π leaves row n in its place."),
+        ),
+        Setting.CAUSAL_TWO_LAYERS: (
+            r"\mathrm{Causal}_2(\mathrm{Causal}_1(\Pi X))_n \neq \mathrm{Causal}_2(\mathrm{Causal}_1(X))_n",
+            r"\Delta_n",
+            _(
+                "The first layer's rows before n depend on which words stand before them; in general so does row n "
+                "then."
+            ),
+        ),
+        Setting.WITH_POSITIONS: (
+            r"\mathrm{Attention}(\Pi X + P)_n \neq \mathrm{Attention}(X + P)_n",
+            r"\Delta_n",
+            _("Π moves the words X, the positions P stay: in general the sums are other vectors, and row n changes."),
+        ),
+    }
+    formula, change, meaning = told[trial.setting]
+    numbers = rf"\max\left|{change}\right| / \max\left|\mathrm{{output}}\right| = {_power(trial.change)}"
+    return Formula(formula, numbers, meaning)
 
 
 def _formulas(waves: Waves) -> Sequence[Formula]:
@@ -93,5 +119,7 @@ def _formulas(waves: Waves) -> Sequence[Formula]:
 
 def _power(number: float) -> str:
     """A small number as LaTeX writes it."""
+    if number == 0:
+        return "0"
     digits, exponent = f"{number:.1e}".split("e")
     return rf"{digits} \cdot 10^{{{int(exponent)}}}"

@@ -76,3 +76,8 @@ def choose(panel: Panel, view: str) -> Waves:
         i = panel.slider("i", _("Dimension i"), 0, d_model - 1, default=4, step=1)
         j = panel.slider("j", _("Dimension j"), 0, d_model - 1, default=12, step=1)
     return replace(waves, m=m, n=n, i=i, j=j)
+
+
+def tiny(number: float) -> str:
+    """A small number by its power of ten, and an exact 0 as such."""
+    return f"{number:.0e}" if number else "0"

@@ -22,6 +22,7 @@ from pages.components.i18n import _
 from pages.components.plot import Part, figure, part
 from pages.components.sinusoidal_claims import order_card
 from pages.components.sinusoidal_order import MOST_TOKENS, Scene, Settings, names, trials
+from pages.components.sinusoidal_scene import tiny
 from pages.components.tokens import plain, plainly, token_line
 from pages.components.words import claim_cards, look_for
 
@@ -141,7 +142,7 @@ def _changes(scene: Scene) -> str:
 
 
 def _share(change: float) -> str:
-    return f"{change:.1%}" if change > SMALL else f"{change:.0e}"
+    return f"{change:.1%}" if change > SMALL else tiny(change)
 
 
 def _in_words(scene: Scene, original: Tensor, moved: Tensor) -> Sequence[str]:
@@ -150,11 +151,11 @@ def _in_words(scene: Scene, original: Tensor, moved: Tensor) -> Sequence[str]:
     about = {
         Setting.NO_MASK: _(
             "Without positions each word looks at the same words as before, wherever they stand now: the two maps of "
-            "attention differ by {difference:.0e}, every output by {change:.0e}. That is rounding."
+            "attention differ by {tiny_difference}, every output by {tiny_change}. That is rounding."
         ),
         Setting.CAUSAL_ONE_LAYER: _(
             "Under a causal mask earlier words see other words than before, so the maps differ by up to "
-            "{difference:.2f}. But the last row, which sees all, stays as it was: its output changes by {change:.0e}."
+            "{difference:.2f}. But the last row, which sees all, stays as it was: its output changes by {tiny_change}."
         ),
         Setting.CAUSAL_TWO_LAYERS: _(
             "In the second layer the last word reads what the first layer wrote, and that depends on what each word "
@@ -165,7 +166,9 @@ def _in_words(scene: Scene, original: Tensor, moved: Tensor) -> Sequence[str]:
             "{difference:.2f}, and the last output changes by {change:.1%}."
         ),
     }
-    said = about[trial.setting].format(difference=difference, change=trial.change)
+    said = about[trial.setting].format(
+        difference=difference, change=trial.change, tiny_difference=tiny(difference), tiny_change=tiny(trial.change)
+    )
     cut = _("The sentence was cut after {most} tokens.").format(most=MOST_TOKENS) if scene.was_cut else ""
     return (said, _repeated(scene, tokens), cut)
 

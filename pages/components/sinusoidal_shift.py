@@ -8,7 +8,7 @@ from core.charts import curves, fields
 from core.positions.sinusoidal import Shift
 from pages.components.i18n import _
 from pages.components.plot import Part, Plot, figure, part
-from pages.components.sinusoidal_scene import FEW_POINTS, Waves
+from pages.components.sinusoidal_scene import FEW_POINTS, Waves, tiny
 from pages.components.words import look_for
 
 HEIGHT = 300
@@ -87,13 +87,12 @@ def _residuals(waves: Waves, found: Shift) -> Part:
 def _in_words(waves: Waves, found: Shift) -> Sequence[str]:
     sentences = [
         _(
-            "Position {there} seen from position {here}: M · PE({here}) and PE({there}) differ by at most "
-            "{difference:.0e}."
-        ).format(here=waves.m, there=waves.m + waves.offset, difference=float(found.residuals[waves.m])),
+            "Position {there} seen from position {here}: M · PE({here}) and PE({there}) differ by at most {difference}."
+        ).format(here=waves.m, there=waves.m + waves.offset, difference=tiny(float(found.residuals[waves.m]))),
         _(
-            "M is the same for all {length} positions; its largest residual is {residual:.0e}, the rounding of "
+            "M is the same for all {length} positions; its largest residual is {residual}, the rounding of "
             "float64. Every pair of dimensions is turned by k times its own frequency."
-        ).format(length=waves.length, residual=found.residual),
+        ).format(length=waves.length, residual=tiny(found.residual)),
     ]
     if len(waves.columns) < waves.d_model:
         sentences.append(

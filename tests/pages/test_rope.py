@@ -3,6 +3,7 @@
 import io
 import itertools
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pyarrow as pa
@@ -10,8 +11,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.models import ModelError, ModelProblem
-from core.positions.scalings import ntk_base
-from pages.components import rope_scene, rope_turn, translator
+from core.positions.distance import Vectors
+from core.positions.scalings import Method, ntk_base
+from pages.components import rope_claims, rope_distance, rope_scene, rope_turn, translator
 
 LANGUAGES = ("en", "zh_CN")
 VIEWS = ("turn", "distance", "pairings", "extend")
@@ -182,6 +184,41 @@ def test_errors_of_small_numbers_up_to_a_million() -> None:
     last = shown[shown["end"] == 1]
     assert last["x"].tolist() == [1_000_000, 1_000_000]
     assert 0.001 < last["y"].iloc[0] < 0.5 < last["y"].iloc[1] <= 2
+
+
+@pytest.mark.parametrize("kind", ["random", "equal", "one_sign", "real"])
+@pytest.mark.parametrize("base", [1000, 1_000_000])
+def test_no_curve_leaves_its_axis(kind: str, base: int) -> None:
+    app = opened(view="distance", kind=kind, method="yarn", trained=1024, target=131_072, base=base)
+    (axis,) = set(re.findall(r'"domain": ?\[-(\d+), ?\1\]', spec(app)))
+    settings = rope_distance.Settings(Vectors(kind), Method.YARN, 64)
+    found = rope_distance.compute(rope_distance.Chosen(settings, 1, base, 1024, 131_072))
+    assert max(float(scores.abs().max()) for scores in found.scores.values()) < int(axis)
+    assert max(float(waves.wavelengths.max()) for waves in found.waves.values()) < 1e9
+    assert "5, 1000000000.0" in spec(app)
+
+
+@pytest.mark.parametrize("head_dim", rope_turn.SIZES)
+def test_no_bar_or_curve_of_a_turned_pair_leaves_its_axis(head_dim: int) -> None:
+    pairs = scores = 0.0
+    for seed, base in itertools.product(range(100), (1000, 1_000_000)):
+        found = rope_turn.compute(rope_turn.Chosen(head_dim, 0, 0, 9, 4, base, seed))
+        scores = max(scores, float(found.scores.abs().max()))
+        sizes = (found.turned.q.norm(dim=-1) * found.turned.k.norm(dim=-1)).max()  # the score if a pair's arrows align
+        pairs = max(pairs, float(sizes) / head_dim**0.5)
+    assert scores < rope_turn.TALLEST_SCORE
+    assert pairs < rope_turn.TALLEST_PAIRS[head_dim]
+
+
+def test_a_mean_that_is_never_negative_has_words_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "It goes below 0 at distance" in words(opened())
+    measured = rope_claims._decays
+    monkeypatch.setattr(
+        rope_claims, "_decays", lambda: {kind: replace(one, first_negative=None) for kind, one in measured().items()}
+    )
+    said = words(opened())
+    assert "It never goes below 0." in said
+    assert "It goes below 0 at distance" not in said
 
 
 def test_the_table_of_wavelengths() -> None:

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from core.model_embeddings import cosines, embed
 from core.models import ModelError, ModelProblem
 from core.positions.sinusoidal import shift_matrix, sinusoidal_encoding
-from pages.components import sinusoidal_claims, translator
+from pages.components import sinusoidal_claims, sinusoidal_scene, translator
 
 LANGUAGES = ("en", "zh_CN")
 VIEWS = {"encoding": 3, "waves": 2, "shift": 3, "sentence": 1}  # how many parts each figure has
@@ -364,3 +364,29 @@ def test_a_damaged_model_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(view="sentence")
     assert len(app.error) == 1
     assert not charts(app)
+
+
+@pytest.mark.parametrize(
+    ("setting", "formula"),
+    [
+        ("no_mask", r"\Pi\,\mathrm{Attention}(X)"),
+        ("causal_one_layer", r"= \mathrm{Causal}(X)_n"),
+        ("causal_two_layers", r"\neq \mathrm{Causal}_2"),
+        ("with_positions", r"\Pi X + P"),
+    ],
+)
+def test_the_formula_is_that_of_the_setting(setting: str, formula: str) -> None:
+    app = opened(view="sentence", setting=setting)
+    app.session_state["sinusoidal_sentence.opened"] = "formula"
+    assert formula in checked(app.run()).latex[0].value
+
+
+@pytest.mark.parametrize("view", ["shift", "sentence"])
+def test_an_exact_zero_is_written_as_such(view: str) -> None:
+    app = opened(view=view, offset="0", sentence="chat chat chat")
+    assert "0e+00" not in words(app)
+
+
+@pytest.mark.parametrize(("number", "told"), [(0.0, "0"), (3e-16, "3e-16")])
+def test_tiny_numbers(number: float, told: str) -> None:
+    assert sinusoidal_scene.tiny(number) == told

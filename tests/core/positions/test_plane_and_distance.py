@@ -18,7 +18,7 @@ from core.positions.distance import (
 from core.positions.pairing import Pairing
 from core.positions.plane import only_pair, turn_pairs
 from core.positions.rope import rotate
-from core.positions.scalings import Linear, Unscaled, Yarn
+from core.positions.scalings import Linear, Scaled, Unscaled, Yarn
 from core.projections import random_head, run_head
 
 SCALED = [Unscaled().apply(10), Linear(3.0).apply(10), Yarn(4.0, 64).apply(10)]
@@ -165,11 +165,14 @@ def test_there_must_be_such_a_pair(size: int, pair: int, pairing: str, message: 
 
 
 def test_the_largest_score() -> None:
-    q, k = (
-        torch.tensor([[1.0, 2.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]),
-        torch.tensor([[1.0, 1.0, 9.0, 9.0], [-8.0, 1, 1, 1]]),
-    )
-    assert largest_score(q, k) == 4
+    q, k = torch.tensor([[3.0, 0.0], [1.0, 0.0]]).double(), torch.tensor([[1.0, 1.0], [-2.0, -5.0]]).double()
+    one, sharper = (Scaled(torch.tensor([math.pi / 2]).double(), 1.0, factor, 10.0) for factor in (1.0, 3.0))
+    here, turned = torch.tensor([0]), torch.tensor([0, 1])
+    assert largest_score(q, k, here, one, pairing=Pairing.HALF_SPLIT) == pytest.approx(3 / math.sqrt(2))
+    assert largest_score(q, k, turned, one, pairing=Pairing.HALF_SPLIT) == pytest.approx(5 / math.sqrt(2))
+    assert largest_score(q, k, turned, sharper, pairing=Pairing.HALF_SPLIT) == pytest.approx(45 / math.sqrt(2))
+    with pytest.raises(ValueError, match=r"width \(1\) must be at most half of head_dim \(1\)"):
+        largest_score(q[:, :1], k[:, :1], here, one, pairing=Pairing.HALF_SPLIT)
 
 
 def test_numbers_spread_on_a_logarithmic_axis() -> None:
