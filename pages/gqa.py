@@ -9,7 +9,7 @@ from functools import partial
 
 from pages.components import gqa_claims, gqa_conversion, gqa_fold, gqa_measured, gqa_models, gqa_sharing
 from pages.components.controls import Panel
-from pages.components.gqa_scene import Scene, choose_load, choose_number, choose_subject
+from pages.components.gqa_scene import Scene, choose_load, choose_number, choose_subject, of_model
 from pages.components.i18n import _
 from pages.components.words import claim_cards, heading
 
@@ -76,6 +76,6 @@ def _models(load: gqa_models.Load) -> None:
 def _presets() -> dict[str, dict[str, object]]:
     return {
         _("A long context"): {"context": 17, "batch": 1},
-        _("One KV head for 71"): {"model": "falcon-7b", "kv_heads_falcon-7b": "1", "context": 11},
-        _("Each its own"): {"model": "llama-2-7b", "kv_heads_llama-2-7b": "32", "context": 12},
+        _("One KV head for 71"): {"model": "falcon-7b", of_model("kv_heads", "falcon-7b"): "1", "context": 11},
+        _("Each its own"): {"model": "llama-2-7b", of_model("kv_heads", "llama-2-7b"): "32", "context": 12},
     }

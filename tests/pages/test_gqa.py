@@ -17,7 +17,7 @@ from core.gqa_times import LENGTHS, DecoderSize, DecodingTime, DecodingTimes
 from core.kv_heads import kv_head_of, legal_kv_heads
 from core.models import catalogue
 from pages.components import gqa_measured, translator
-from pages.components.gqa_scene import BY_KEY, DEFAULT
+from pages.components.gqa_scene import BY_KEY, DEFAULT, of_model
 from pages.components.gqa_words import amount
 
 LANGUAGES = ("en", "zh_CN")
@@ -122,13 +122,13 @@ def test_every_folded_part_opens(language: str, part: str, view: str, key: str) 
 @pytest.mark.parametrize(
     ("address", "named"),
     [
-        ({"kv_heads_llama-3.1-8b": "5"}, "KV heads"),
-        ({"kv_heads_llama-3.1-8b": "0"}, "KV heads"),
-        ({"kv_heads_llama-3.1-8b": "64"}, "KV heads"),
+        ({"kv_heads_llama_3_1_8b": "5"}, "KV heads"),
+        ({"kv_heads_llama_3_1_8b": "0"}, "KV heads"),
+        ({"kv_heads_llama_3_1_8b": "64"}, "KV heads"),
         ({"context": "99"}, "Context: 2ⁿ tokens"),
         ({"batch": "x"}, "Batch"),
-        ({"layers_llama-3.1-8b": "0"}, "Layers"),
-        ({"head_dim_llama-3.1-8b": "17"}, "head_dim"),
+        ({"layers_llama_3_1_8b": "0"}, "Layers"),
+        ({"head_dim_llama_3_1_8b": "17"}, "head_dim"),
         ({"model": "<b>GPT-9</b>"}, "Published model"),
         ({"number": "int4"}, "Numbers"),
         ({"view": "nowhere"}, "View"),
@@ -165,7 +165,7 @@ def test_every_published_model_shows_its_own_sharing_and_source(key: str) -> Non
     legal = legal_kv_heads(model.num_heads)
     assert charts(app)["costs_mark"]["row"].tolist() == [legal.index(model.num_kv_heads)]
     assert len(costs(app)) == len(legal) + 1
-    options = app.selectbox(key=f"gqa_kv_heads_{key}.en").options
+    options = app.selectbox(key=f"gqa_{of_model('kv_heads', key)}.en").options
     assert [int(option.split(" · ")[0]) for option in options] == list(legal)
 
 
@@ -174,9 +174,9 @@ def test_models_have_different_addresses() -> None:
 
 
 def test_a_changed_size_stays_with_its_model() -> None:
-    app = opened(**{"model": "llama-2-7b", "layers_llama-2-7b": "40"})
+    app = opened(**{"model": "llama-2-7b", "layers_llama_2_7b": "40"})
     assert "layers 32 → 40" in words(app)
-    assert "→" not in words(opened(**{"model": "gemma-7b", "layers_llama-2-7b": "40"}))
+    assert "→" not in words(opened(**{"model": "gemma-7b", "layers_llama_2_7b": "40"}))
 
 
 @pytest.mark.parametrize(
@@ -184,9 +184,9 @@ def test_a_changed_size_stays_with_its_model() -> None:
     [
         ("context", (7, 17)),
         ("batch", (1, 64)),
-        (f"layers_{DEFAULT}", (1, 128)),
-        (f"head_dim_{DEFAULT}", (16, 256)),
-        (f"kv_heads_{DEFAULT}", (1, 32)),
+        (of_model("layers", DEFAULT), (1, 128)),
+        (of_model("head_dim", DEFAULT), (16, 256)),
+        (of_model("kv_heads", DEFAULT), (1, 32)),
         ("number", ("float32", "int8")),
         ("model", ("gpt-2-xl", "falcon-40b")),
     ],
@@ -231,7 +231,7 @@ def test_mha_has_nothing_to_compare_with() -> None:
 
 
 def test_the_rule_is_told_in_the_codes_own_words() -> None:
-    helps = opened(model="qwen2.5-7b").selectbox(key="gqa_kv_heads_qwen2.5-7b.en").help
+    helps = opened(model="qwen2.5-7b").selectbox(key="gqa_kv_heads_qwen2_5_7b.en").help
     assert "num_heads (28) must be divisible by num_kv_heads (3)" in helps
 
 
