@@ -53,5 +53,5 @@ def cosines(vectors: Tensor) -> Tensor:
 
     Shapes: vectors (seq_len, d_model) → (seq_len, seq_len).
     """
-    unit = vectors / vectors.norm(dim=-1, keepdim=True)
+    unit: Tensor = vectors / vectors.norm(dim=-1, keepdim=True)
     return unit @ unit.T  # (seq_len, seq_len)

@@ -75,8 +75,8 @@ def fold(
         "downloads": lambda: _downloads(page, plots, snippets),
         "reading": lambda: _reading(reading),
     }
-    opened = st.session_state.get(_opened(page))
-    if opened in parts:
+    opened: str | None = st.session_state.get(_opened(page))
+    if opened is not None and opened in parts:
         with below.opened if below else nullcontext(), st.container(key=f"{page}.folded", border=True):
             parts[opened]()
 

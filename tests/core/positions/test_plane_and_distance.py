@@ -129,7 +129,7 @@ def test_what_is_refused(call, message: str) -> None:  # type: ignore[no-untyped
         call()
 
 
-# --------------------------------------------------------------------------------------------------- what the page needs
+# ------------------------------------------------------------------------------------------------- what the page needs
 
 
 @pytest.mark.parametrize("pairing", Pairing)
