@@ -28,7 +28,10 @@ const app = document.querySelector('[data-testid="stApp"]');
 const ready = () => (app?.getAttribute('data-test-script-state') ?? 'notRunning') === 'notRunning';
 const middle = thumb => { const r = thumb.getBoundingClientRect(); return r.left + r.width / 2 };
 
+let tell = () => {}, again = 0;  // says something to the server; the run after which one more is asked for
+
 function news() {                // the script's state changed, or a new run reached mount()
+  if (again && ready()) { setTimeout(tell, 60, 'again', again); again = 0 }
   if (asked && ready()) { asked = false; took += (performance.now() - sentAt - took) / 3; setTimeout(commit) }
 }
 const watch = new MutationObserver(news);
@@ -75,7 +78,7 @@ function commit() {
 // The other thing that only the browser knows: how wide the page is, and whether it is light or dark.
 const main = () => document.querySelector('[data-testid="stMainBlockContainer"]');
 const look = () => app && getComputedStyle(app).backgroundColor;
-let tell = () => {}, room = 0, shade = look();
+let room = 0, shade = look();
 const measure = () => {
   const block = main(), style = block && getComputedStyle(block);
   const width = block ? Math.floor(block.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)) : room;
@@ -91,8 +94,8 @@ if (app) colours.observe(app, {attributeFilter: ['class', 'style']});
 signal.addEventListener('abort', () => colours.disconnect());
 
 export default function ({data, setStateValue}) {
-  calm = data.calm; news();
-  tell = setStateValue;
-  if (data.again) setTimeout(tell, 300, 'again', data.run);
+  calm = data.calm; tell = setStateValue;
+  if (data.again) again = data.run;
+  news();
   if (!room) { room = data.room; measure(); if (main()) size.observe(main()) }
 }
