@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
 from tests.browser.looks import ERRORS, MAIN, SIDEBAR, choose, pictures, query, select, sliders, step
@@ -25,10 +25,6 @@ PLAY, STOP = (f".st-key-translation-{name} button" for name in ("play", "stop"))
 @pytest.fixture
 def page(server: Server, open_page: Open) -> Page:
     return open_page(f"{server.url}/translation")
-
-
-def chart(page: Page, key: str) -> Locator:
-    return page.locator(f".st-key-translation-{key} {CHART}")
 
 
 def said_of(page: Page, place: str) -> list[str | None]:
