@@ -19,6 +19,7 @@ from pages.components.plot import Part, Plot, clicks, figure, part, picked
 from pages.components.words import look_for
 
 KEY = "gqa.sharing"
+LEGIBLE = 700  # pixels
 
 
 def view(scene: Scene) -> Sequence[Plot]:
@@ -36,6 +37,7 @@ def view(scene: Scene) -> Sequence[Plot]:
             "below, bars with what every number of KV heads costs, the chosen one outlined."
         ),
         on_select=partial(_clicked, scene, rows),
+        least=LEGIBLE,
     )
     return (plot,)
 

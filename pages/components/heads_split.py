@@ -36,6 +36,7 @@ from pages.components.words import Claim, look_for
 KEY = "heads.split"
 SENTENCE = "The dog chased the cat"
 WIDTHS = (8, 12, 16)
+LEGIBLE = 700  # pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +139,7 @@ def picture(panel: Panel, scene: Scene | None) -> None:
             "their outputs, these merged, and the result; the chosen head is outlined in all of them."
         ),
         on_select=choose,
+        least=LEGIBLE,
     )
     heads_fold.draw(
         "heads_split",

@@ -21,6 +21,7 @@ from pages.components.typed import quoted
 from pages.components.words import look_for
 
 KEY = "masks.weights"
+LEGIBLE = 700  # pixels
 
 
 def weights(panel: Panel, scene: Scene) -> Sequence[Plot]:
@@ -41,6 +42,7 @@ def weights(panel: Panel, scene: Scene) -> Sequence[Plot]:
             "how this query shares its attention among the keys, before and after the mask."
         ),
         on_select=partial(_clicked, panel, scene),
+        least=LEGIBLE,
     )
     return (plot,)
 

@@ -106,9 +106,13 @@ def figure(
     alt: str,
     name: str | None = None,
     on_select: Callable[[], None] | None = None,
+    least: int = 0,
 ) -> Plot:
-    """Show several charts as one picture, in rows; a selection of a part is found as `part_selection`."""
-    theme, room = current_style(), frame.room()
+    """Show several charts as one picture, in rows; a selection of a part is found as `part_selection`.
+
+    least: pixels below which nobody could read it: on a phone it then scrolls by itself.
+    """
+    theme, room = current_style(), max(frame.room(), least)
     if room < NARROW:
         rows = [[replace(one, share=1.0)] for row in rows for one in row]
     shape = tuple(tuple((one.name, one.build, one.share, one.settings) for one in row) for row in rows)
