@@ -1,0 +1,393 @@
+"""Words as points: each group with a colour and a shape of its own, some with their names beside them.
+
+A map has no unit that matters, only distances: one unit is as long across as up, and the points fill the picture.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from core.charts import tokens
+from core.charts.theme import Style, hand, themed
+
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+"""Of the groups, in their order; there can be no more groups than these."""
+
+ASPECT = 1.25
+"""How much wider than high the part of a picture is that points may fill."""
+
+_MARGIN = 0.86  # of the height and of ASPECT: the rest is for names at the border
+_FONT = 12  # pixels at the normal size, as all lengths here
+_GAP = 8  # from the middle of a point to its name
+_ALL_NAMED = 40  # with more points, a name that would cover another is left out
+_TRIED = 240  # points, at most, for whose names room is looked for
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterWords:
+    """What a map says, in the reader's language."""
+
+    word: str = "word"
+    group: str = "group"
+    near: str = "nearest by cosine"
+    notes: tuple[str, ...] = ()  # sentences that may stand across the picture
+    target: str = ""  # the name of what the arrows lead to
+
+
+def group_colour(style: Style, group: int) -> str:
+    """The colour of a group; there are fewer colours than shapes."""
+    return style.categorical[group % len(style.categorical)]
+
+
+def scatter(
+    style: Style,
+    names: Sequence[str],
+    groups: Sequence[str],
+    *,
+    axes: tuple[str, str] = ("", ""),
+    axis_names: Sequence[str] = (),
+    words: ScatterWords | None = None,
+    title: str | None = None,
+    outer_width: int = 520,
+    height: int = 300,
+    clickable: bool = True,
+) -> alt.LayerChart:
+    """A point for every word, with lines from a chosen one to its neighbours, and arrows.
+
+    axes: what stands below and beside the picture. axis_names: of the three axes of a space that is looked at.
+    Datasets, from :func:`scatter_data`: "points" (w, near: int16; x, y, size: float32; group, faint, nonce: int8),
+    "names" (w: int16; x, y: float32; side, strong: int8), "links", "arrows", "spokes" (x, y, x2, y2: float32; tilt:
+    float32), "rings" (x, y: float32; strong: int8), "target" (x, y: float32), "note" (n: int8).
+    Selection: "word", with fields w and nonce.
+    Raises: ValueError if there are no groups, or more than SHAPES.
+    """
+    if not 1 <= len(groups) <= len(SHAPES):
+        raise ValueError(f"groups ({len(groups)}) must be between 1 and {len(SHAPES)}")
+    words = words or ScatterWords()
+    high = style.px(height)
+    width = outer_width - (round(1.6 * style.font_size) if axes[1] else 0) - 4
+    unit = min(high / 2, width / (2 * ASPECT))  # pixels
+    x = alt.X("x:Q", scale=alt.Scale(domain=[-width / (2 * unit), width / (2 * unit)]), axis=_axis(axes[0]))
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[-high / (2 * unit), high / (2 * unit)]), axis=_axis(axes[1]))
+    scale = style.scale
+    spokes, links, arrows, rings, points, labels, target, note = (
+        alt.Chart(alt.NamedData(name))
+        for name in ("spokes", "links", "arrows", "rings", "points", "names", "target", "note")
+    )
+    ends = {"x": x, "y": y, "x2": "x2", "y2": "y2"}
+    domain = list(range(len(groups)))
+    colours = [group_colour(style, group) for group in domain]
+    tooltip = {words.word: "map_names[datum.w]"}
+    if any(groups):
+        tooltip[words.group] = "map_groups[datum.group]"
+    tooltip[words.near] = "datum.near < 0 ? '–' : map_names[datum.near]"
+    dots = (
+        points.properties(name="points")
+        .mark_point(
+            filled=True,
+            stroke=style.background,
+            strokeWidth=0.8 * scale,
+            size=alt.expr(f"datum.size * {70 * scale * scale}"),
+            opacity=alt.expr("datum.faint ? 0.25 : 1"),
+            tooltip=alt.expr(tokens.record(tooltip)),
+            cursor=hand(clickable),
+        )
+        .encode(
+            x=x,
+            y=y,
+            color=alt.Color("group:O", scale=alt.Scale(domain=domain, range=colours), legend=None),
+            shape=alt.Shape("group:O", scale=alt.Scale(domain=domain, range=list(SHAPES[: len(groups)])), legend=None),
+        )
+    )
+    gap = _GAP * scale
+    text = labels.mark_text(
+        text=alt.expr("map_names[datum.w]"),
+        align=alt.expr("['left', 'right', 'center', 'center'][datum.side]"),
+        baseline=alt.expr("['middle', 'middle', 'bottom', 'top'][datum.side]"),
+        dx=alt.expr(f"[{gap}, {-gap}, 0, 0][datum.side]"),
+        dy=alt.expr(f"[0, 0, {-0.8 * gap}, {0.8 * gap}][datum.side]"),
+        fontWeight=alt.expr("datum.strong ? 'bold' : 'normal'"),
+        fill=alt.expr(f"datum.strong ? '{style.accent}' : '{style.text}'"),
+        limit=_LONGEST * scale,
+    ).encode(x=x, y=y)
+    layers = [
+        spokes.mark_rule(aria=False, stroke=style.faint, strokeWidth=1.2 * scale).encode(**ends),
+        spokes.transform_window(row="row_number()")
+        .mark_text(aria=False, text=alt.expr("map_axes[datum.row - 1]"), fill=style.muted, fontSize=style.small_size)
+        .encode(x=alt.X("x2:Q"), y=alt.Y("y2:Q")),
+        links.mark_rule(aria=False, stroke=style.accent, strokeWidth=scale, strokeDash=[3, 3]).encode(**ends),
+        rings.mark_point(
+            aria=False,
+            shape="circle",
+            filled=False,
+            stroke=style.accent,
+            opacity=1,
+            size=alt.expr(f"datum.strong ? {330 * scale * scale} : {190 * scale * scale}"),
+            strokeWidth=alt.expr(f"datum.strong ? {2.4 * scale} : {1.2 * scale}"),
+        ).encode(x=x, y=y),
+        arrows.mark_rule(aria=False, stroke=style.accent, strokeWidth=2 * scale).encode(**ends),
+        dots,
+        arrows.mark_point(
+            aria=False,
+            shape="triangle",
+            filled=True,
+            fill=style.accent,
+            opacity=1,
+            size=80 * scale * scale,
+            angle=alt.expr("datum.tilt"),
+        ).encode(x=alt.X("x2:Q"), y=alt.Y("y2:Q")),
+        text,
+        target.mark_point(shape="cross", angle=45, filled=True, fill=style.accent, opacity=1, size=130 * scale * scale)
+        .encode(x=x, y=y),
+        target.mark_text(
+            text=words.target, dy=-13 * scale, baseline="bottom", fontWeight="bold", fill=style.accent
+        ).encode(x=x, y=y),
+        note.mark_text(
+            text=alt.expr("map_notes[datum.n]"), fontSize=1.1 * style.font_size, fontWeight=600, fill=style.text
+        ).encode(x=alt.value(width / 2), y=alt.value(0.5 * high)),
+    ]  # fmt: skip
+    select = alt.PointSelectionConfig(type="point", fields=["w", "nonce"], on="click", clear=False)
+    return themed(
+        alt.LayerChart(
+            layer=layers,
+            params=[
+                alt.TopLevelSelectionParameter(name="word", select=select, views=["points"]),
+                tokens.label_table("map_names", names),
+                tokens.label_table("map_groups", groups),
+                tokens.label_table("map_axes", axis_names),
+                tokens.label_table("map_notes", words.notes),
+            ],
+            width=width,
+            height=high,
+            view=alt.ViewBackground(stroke=style.faint),
+            title=title or alt.Undefined,
+        ),
+        style,
+    )
+
+
+def _axis(title: str) -> alt.Axis | None:
+    return alt.Axis(title=title, values=[], grid=False) if title else None
+
+
+_LONGEST = 130  # pixels of a name
+
+
+def scatter_data(
+    points: npt.ArrayLike,
+    groups: Sequence[int],
+    names: Sequence[str],
+    *,
+    near: Sequence[int] = (),
+    chosen: int | None = None,
+    linked: Sequence[int] = (),
+    ringed: Sequence[int] = (),
+    arrows: npt.ArrayLike = (),
+    target: npt.ArrayLike | None = None,
+    spokes: npt.ArrayLike = (),
+    reach: float | None = None,
+    faint: bool = False,
+    note: int | None = None,
+    height: int = 300,
+    nonce: int = 0,
+) -> dict[str, pd.DataFrame]:
+    """The data of :func:`scatter`.
+
+    points: (num_words, 2), or (num_words, 3) with what lies towards the eye, which is drawn larger. near: of each word
+    its nearest. linked: words to which lines lead from the chosen one. ringed: others with a ring. arrows: of shape
+    (count, 2, 2), from where to where. target: (2,). spokes: (3, 2), the ends of the axes of a space. reach: the
+    largest distance from 0 that shall fit in; else the points fill the picture. note: a sentence, by its place in the
+    chart's words. height: that of the chart.
+    Raises: ValueError if a shape does not fit.
+    """
+    place = np.asarray(points, np.float64)
+    count = len(names)
+    if place.shape not in ((count, 2), (count, 3)) or len(groups) != count or len(near) not in (0, count):
+        raise ValueError(
+            f"points {place.shape}, groups ({len(groups)}), near ({len(near)}) and names ({count}) must fit"
+        )
+    lines = np.asarray(arrows, np.float64).reshape(-1, 2, 2)
+    end = np.zeros((0, 2)) if target is None else np.asarray(target, np.float64).reshape(1, 2)
+    beams = np.asarray(spokes, np.float64).reshape(-1, 2)
+    centre, factor = _frame(np.concatenate((place[:, :2], lines.reshape(-1, 2), end)), reach)
+
+    def seen(array: Array) -> Array:
+        return (array - centre) * factor
+
+    flat, lines, end = seen(place[:, :2]), seen(lines), seen(end)
+    first = list(dict.fromkeys([*([] if chosen is None else [chosen, *linked]), *ringed]))
+    shown, sides = _named(flat, names, list(dict.fromkeys([*first, *range(count)])), height) if not faint else ([], [])
+    ties = np.array([flat[[chosen, word]] for word in linked] if chosen is not None else []).reshape(-1, 2, 2)
+    return {
+        "points": pd.DataFrame(
+            {
+                "w": np.arange(count, dtype=np.int16),
+                "near": np.asarray(near if len(near) else [-1] * count, np.int16),
+                "x": flat[:, 0].astype(np.float32),
+                "y": flat[:, 1].astype(np.float32),
+                "size": _sizes(place, factor).astype(np.float32),
+                "group": np.asarray(groups, np.int8),
+                "faint": np.full(count, faint, np.int8),
+                "nonce": np.full(count, nonce % 100, np.int8),
+            }
+        ),
+        "names": pd.DataFrame(
+            {
+                "w": np.asarray(shown, np.int16),
+                "x": flat[shown, 0].astype(np.float32),
+                "y": flat[shown, 1].astype(np.float32),
+                "side": np.asarray(sides, np.int8),
+                "strong": np.asarray([word in first for word in shown], np.int8),
+            }
+        ),
+        "links": _lines(ties),
+        "arrows": _lines(lines),
+        "spokes": _lines(np.stack([seen(np.zeros_like(beams)), seen(beams)], axis=1)),
+        "rings": pd.DataFrame(
+            {
+                "x": flat[first, 0].astype(np.float32),
+                "y": flat[first, 1].astype(np.float32),
+                "strong": np.asarray([word == chosen for word in first], np.int8),
+            }
+        ),
+        "target": pd.DataFrame({name: end[:, axis].astype(np.float32) for axis, name in enumerate("xy")}),
+        "note": pd.DataFrame({"n": np.array([] if note is None else [note], np.int8)}),
+    }
+
+
+def _frame(place: Array, reach: float | None) -> tuple[Array, float]:
+    """What is the middle of the picture, and by how much all is enlarged."""
+    if reach is not None:
+        return np.zeros(2), _MARGIN / reach if reach > 0 else 1.0
+    if not len(place):
+        return np.zeros(2), 1.0
+    low, high = place.min(axis=0), place.max(axis=0)
+    half = max((high[0] - low[0]) / ASPECT, high[1] - low[1]) / 2
+    return (low + high) / 2, _MARGIN / half if half > 0 else 1.0
+
+
+def _sizes(place: Array, factor: float) -> Array:
+    """1 in the middle of a space and on a plane, more for what is closer to the eye."""
+    if place.shape[1] == 2:
+        return np.ones(len(place))
+    return np.clip(1 + 0.6 * place[:, 2] * factor, 0.35, 1.7)
+
+
+def _lines(ends: Array) -> pd.DataFrame:
+    """From ends of shape (count, 2, 2); tilt is the direction in degrees, clockwise from the top."""
+    way = ends[:, 1] - ends[:, 0]
+    frame = {name: ends[:, end, axis] for name, end, axis in (("x", 0, 0), ("y", 0, 1), ("x2", 1, 0), ("y2", 1, 1))}
+    frame["tilt"] = np.degrees(math.pi / 2 - np.arctan2(way[:, 1], way[:, 0]))
+    return pd.DataFrame({name: column.astype(np.float32) for name, column in frame.items()})
+
+
+def _named(flat: Array, names: Sequence[str], order: Sequence[int], height: int) -> tuple[list[int], list[int]]:
+    """Which points have their names beside them, and on which side: right, left, above or below.
+
+    The first in order come first. A side is taken that covers nothing; if there is none, few points are named all the
+    same, where they cover least, and many are not.
+    """
+    unit = height / 2  # pixels
+    spots = np.column_stack((flat[:, 0], -flat[:, 1])) * unit
+    dots = np.column_stack((spots - 5, spots + 5))[:400]
+    boxes = np.zeros((0, 4))
+    shown, sides = [], []
+    for word in list(order)[:_TRIED]:
+        wide = min(tokens.text_width(names[word], _FONT), _LONGEST)
+        sides_of = _boxes(spots[word], wide)
+        covered = [_overlap(box, boxes) + 0.6 * _overlap(box, dots) + _outside(box, unit) for box in sides_of]
+        best = int(np.argmin(covered))
+        if covered[best] > 1 and len(names) > _ALL_NAMED:
+            continue
+        boxes = np.vstack((boxes, sides_of[best]))
+        shown.append(word)
+        sides.append(best)
+    return shown, sides
+
+
+def _boxes(spot: Array, wide: float) -> list[Array]:
+    """Left, top, right and bottom of a name on each of its sides."""
+    x, y = spot
+    half, up = _FONT * 0.55, 0.8 * _GAP
+    return [
+        np.array([x + _GAP, y - half, x + _GAP + wide, y + half]),
+        np.array([x - _GAP - wide, y - half, x - _GAP, y + half]),
+        np.array([x - wide / 2, y - up - 2 * half, x + wide / 2, y - up]),
+        np.array([x - wide / 2, y + up, x + wide / 2, y + up + 2 * half]),
+    ]
+
+
+def _overlap(box: Array, others: Array) -> float:
+    """Square pixels that a box shares with others."""
+    across = np.minimum(box[2], others[:, 2]) - np.maximum(box[0], others[:, 0])
+    down = np.minimum(box[3], others[:, 3]) - np.maximum(box[1], others[:, 1])
+    return float((across.clip(0) * down.clip(0)).sum())
+
+
+def _outside(box: Array, unit: float) -> float:
+    """Square pixels of a box that lie beyond the picture."""
+    edge = unit * ASPECT
+    across = max(0.0, box[2] - edge) + max(0.0, -edge - box[0])
+    down = max(0.0, box[3] - unit) + max(0.0, -unit - box[1])
+    return float(across * (box[3] - box[1]) + down * (box[2] - box[0]))
+
+
+# -------------------------------------------------------------------------------------------------------- the legend
+
+
+def legend(style: Style, groups: Sequence[str], *, outer_width: int = 1060) -> alt.LayerChart:
+    """The shapes and colours of the groups, in a row. Dataset: "groups" (group: int8; x: float32), of legend_data.
+
+    Raises: as :func:`scatter` does.
+    """
+    if not 1 <= len(groups) <= len(SHAPES):
+        raise ValueError(f"groups ({len(groups)}) must be between 1 and {len(SHAPES)}")
+    domain = list(range(len(groups)))
+    data = alt.Chart(alt.NamedData("groups"))
+    scale = alt.Scale(domain=[0, outer_width / style.scale], range=[0, outer_width], nice=False)
+    x, y = alt.X("x:Q", scale=scale, axis=None), alt.value(style.px(8))
+    mark = data.mark_point(filled=True, opacity=1, size=70 * style.scale**2).encode(
+        x=x,
+        y=y,
+        color=alt.Color(
+            "group:O", scale=alt.Scale(domain=domain, range=[group_colour(style, g) for g in domain]), legend=None
+        ),
+        shape=alt.Shape("group:O", scale=alt.Scale(domain=domain, range=list(SHAPES[: len(groups)])), legend=None),
+    )
+    text = data.mark_text(
+        align="left", dx=9 * style.scale, text=alt.expr("legend_groups[datum.group]"), limit=_LEGEND * style.scale
+    ).encode(x=x, y=y)
+    return themed(
+        alt.LayerChart(
+            layer=[mark, text],
+            params=[tokens.label_table("legend_groups", groups)],
+            width=outer_width - 2,
+            height=style.px(16),
+        ),
+        style,
+    )
+
+
+_LEGEND = 118  # pixels of the name of a group
+
+
+def legend_data(groups: Sequence[str]) -> dict[str, pd.DataFrame]:
+    """The data of :func:`legend`: where each group stands."""
+    wide = [min(tokens.text_width(name, _FONT), _LEGEND) + 26 for name in groups]
+    return {
+        "groups": pd.DataFrame(
+            {
+                "group": np.arange(len(groups), dtype=np.int8),
+                "x": np.cumsum([8.0, *wide[:-1]]).astype(np.float32),
+            }
+        )
+    }

@@ -1,0 +1,166 @@
+"""The claims about word vectors and their maps: one measurement and one verdict for each."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from torch import Tensor
+
+from core.claims import Verdict
+from core.embedding_maps import (
+    agreement,
+    fit_pca,
+    group_distances,
+    own_share,
+    rank_correlation,
+    run_tsne,
+)
+
+# -------------------------------------------------------------------------------------- king − man + woman is queen
+
+
+@dataclass(frozen=True, slots=True)
+class SumTrial:
+    """The place of the expected word among the neighbours of the sum, 1 for the nearest."""
+
+    with_inputs: int
+    without_inputs: int  # the words of the sum may not be the answer
+
+
+def sum_verdict(trials: Sequence[SumTrial]) -> Verdict:
+    """Judge by one trial for each table of vectors.
+
+    HOLDS if the expected word is always the nearest of all; DOES_NOT_HOLD if it never is, not even without the inputs;
+    else ONLY_IF: in some tables, or only because the inputs may not be the answer. UNDECIDED without trials.
+    """
+    if not trials:
+        return Verdict.UNDECIDED
+    if all(trial.with_inputs == 1 for trial in trials):
+        return Verdict.HOLDS
+    found = any(trial.without_inputs == 1 for trial in trials)
+    return Verdict.ONLY_IF if found else Verdict.DOES_NOT_HOLD
+
+
+# ------------------------------------------------------------------------- a t-SNE picture shows the groups, and more
+
+SEEDS = (0, 1, 2, 3)
+NEIGHBOURS = 3  # words nearest to each that are compared between two maps
+LARGEST_PERPLEXITY = 100  # time grows with it
+
+
+@dataclass(frozen=True, slots=True)
+class MapQuality:
+    """What one map keeps of the vectors."""
+
+    own: float  # share of words whose nearest word on the map is of their own group; see `own_share`
+    distances: float  # rank correlation of the distances between groups with those of the vectors
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MapStudy:
+    """Maps of the same words, by perplexity and seed, beside the vectors themselves and their PCA."""
+
+    own: float  # of the vectors
+    pca: MapQuality
+    pca_map: Tensor  # (num_words, 2)
+    maps: Mapping[tuple[int, int], Tensor]  # (num_words, 2)
+    qualities: Mapping[tuple[int, int], MapQuality]
+    seeds_distances: Mapping[int, float]  # by perplexity: rank correlation of group distances between two seeds, meaned
+    seeds_neighbours: Mapping[int, float]  # by perplexity: agreement of neighbours between two seeds, meaned
+
+
+def trial_perplexities(num_words: int) -> tuple[int, ...]:
+    """The perplexities that are tried: small, usual, and as large as so many words allow.
+
+    >>> trial_perplexities(14)
+    (2, 5, 13)
+
+    Raises: ValueError if there are fewer than 3 words.
+    """
+    if num_words < 3:
+        raise ValueError(f"num_words ({num_words}) must be at least 3")
+    largest = min(num_words - 1, LARGEST_PERPLEXITY)
+    return tuple(sorted({min(usual, largest) for usual in (2, 5)} | {largest}))
+
+
+def study_maps(
+    vectors: Tensor,
+    groups: Sequence[int],
+    *,
+    perplexities: Sequence[int],
+    seeds: Sequence[int] = SEEDS,
+    on_progress: Callable[[int, int], None],
+    cancelled: Callable[[], bool],
+) -> MapStudy | None:
+    """Draw a t-SNE map for every perplexity and seed, and measure it; None if it was cancelled.
+
+    Shapes: vectors (num_words, dim).
+    Raises: ValueError as `core.embedding_maps.run_tsne` does.
+    """
+    maps: dict[tuple[int, int], Tensor] = {}
+    settings = [(perplexity, seed) for perplexity in perplexities for seed in seeds]
+    for done, (perplexity, seed) in enumerate(settings):
+        on_progress(done, len(settings))
+        if cancelled():
+            return None
+        maps[perplexity, seed] = run_tsne(vectors, components=2, perplexity=perplexity, seed=seed)
+    on_progress(len(settings), len(settings))
+    between = group_distances(vectors, groups)
+    pca_map = fit_pca(vectors, 2).project(vectors)
+
+    def quality(points: Tensor) -> MapQuality:
+        return MapQuality(own_share(points, groups), rank_correlation(group_distances(points, groups), between))
+
+    def over_seeds(perplexity: int, alike: Callable[[Tensor, Tensor], float]) -> float:
+        pairs = list(combinations([maps[perplexity, seed] for seed in seeds], 2))
+        return sum(alike(one, other) for one, other in pairs) / len(pairs) if pairs else math.nan
+
+    def same_order(one: Tensor, other: Tensor) -> float:
+        return rank_correlation(group_distances(one, groups), group_distances(other, groups))
+
+    neighbours = min(NEIGHBOURS, len(vectors) - 1)
+    return MapStudy(
+        own_share(vectors, groups),
+        quality(pca_map),
+        pca_map,
+        maps,
+        {setting: quality(points) for setting, points in maps.items()},
+        {perplexity: over_seeds(perplexity, same_order) for perplexity in perplexities},
+        {perplexity: over_seeds(perplexity, lambda a, b: agreement(a, b, neighbours)) for perplexity in perplexities},
+    )
+
+
+SHOWN = 0.9
+
+
+def groups_verdict(own: float, of_maps: Sequence[float], *, shown: float = SHOWN) -> Verdict:
+    """Judge "a t-SNE picture shows the groups" by shares of words whose nearest word is of their own group.
+
+    A map shows them if its share is at least `shown` of that of the vectors: it cannot show what is not there.
+    HOLDS if all maps do, DOES_NOT_HOLD if none does; ONLY_IF some do: it depends on perplexity and seed. UNDECIDED
+    without maps, or if the vectors have no groups to show.
+    """
+    if not of_maps or not own > 0:
+        return Verdict.UNDECIDED
+    good = [share >= shown * own for share in of_maps]
+    if all(good):
+        return Verdict.HOLDS
+    return Verdict.ONLY_IF if any(good) else Verdict.DOES_NOT_HOLD
+
+
+KEPT = 0.8
+
+
+def distances_verdict(of_maps: Sequence[float], *, kept: float = KEPT) -> Verdict:
+    """Judge "what stands far apart on a t-SNE picture differs much" by the maps' rank correlations with the vectors.
+
+    HOLDS if they are at least `kept` on every map: where it is 0.8, about four of five pairs of distances are in the
+    right order. ONLY_IF some are, DOES_NOT_HOLD if none is. UNDECIDED without maps or with fewer than three groups.
+    """
+    if not of_maps or any(math.isnan(correlation) for correlation in of_maps):
+        return Verdict.UNDECIDED
+    good = [correlation >= kept for correlation in of_maps]
+    if all(good):
+        return Verdict.HOLDS
+    return Verdict.ONLY_IF if any(good) else Verdict.DOES_NOT_HOLD
