@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from transformers import MarianMTModel, PreTrainedModel, PreTrainedTokenizerFast, T5ForConditionalGeneration
+from transformers import (
+    BertModel,
+    DistilBertModel,
+    GPT2LMHeadModel,
+    MarianMTModel,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+    T5ForConditionalGeneration,
+)
 
 from core.models.catalogue import Family
 
@@ -15,6 +23,7 @@ class Positions(StrEnum):
 
     SINUSOIDAL = "sinusoidal"  # a vector of sines, then cosines, is added to each embedding
     RELATIVE = "relative"  # a learned number per head and distance is added to each score
+    LEARNED = "learned"  # a learned vector per place is added to each embedding
 
 
 class Norm(StrEnum):
@@ -22,6 +31,7 @@ class Norm(StrEnum):
 
     LAYER_NORM_AFTER = "layer_norm_after"  # after each block and its skip connection, as in the original Transformer
     RMS_NORM_BEFORE = "rms_norm_before"  # before each block, without mean and bias
+    LAYER_NORM_BEFORE = "layer_norm_before"  # before each block, and once more after the last
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +67,125 @@ class ModelFacts:
     pad_id: int
     pad_token: str
     forbidden_ids: tuple[int, ...]  # tokens that the network can never say
+
+
+@dataclass(frozen=True, slots=True)
+class TextFacts:
+    """The structure of a model with one stack of layers: an encoder, or a decoder on its own."""
+
+    family: Family
+    num_layers: int
+    d_model: int
+    d_ff: int
+    num_heads: int
+    head_dim: int
+    vocab_size: int
+    parameters: int  # learned numbers, each counted once
+    positions: Positions
+    max_positions: int  # longest input, in tokens
+    activation: str
+    biases: bool  # the projections of attention add a bias
+    norm: Norm
+    scaled_scores: bool  # q·k is divided by √head_dim
+    pooler: bool  # one more layer on the first token's vector, after the last
+    parts: int  # how many parts of a text have a vector of their own, added to each embedding; 0: none
+    tied_embeddings: bool  # the embedding of tokens also scores the next token; False for an encoder
+    special: tuple[tuple[str, int, str], ...]  # what it is for, id, token: pad, cls, sep, mask, eos
+
+
+def read_text_facts(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> TextFacts:
+    """Look the facts up in a BERT, DistilBERT or GPT-2 network.
+
+    Raises: TypeError if it is none of them.
+    """
+    if isinstance(network, BertModel):
+        return _bert_facts(network, tokenizer)
+    if isinstance(network, DistilBertModel):
+        return _distilbert_facts(network, tokenizer)
+    if isinstance(network, GPT2LMHeadModel):
+        return _gpt2_facts(network, tokenizer)
+    raise TypeError(f"network ({type(network).__name__}) must be a BertModel, a DistilBertModel or a GPT2LMHeadModel")
+
+
+def _bert_facts(network: BertModel, tokenizer: PreTrainedTokenizerFast) -> TextFacts:
+    layer: Any = network.encoder.layer[0]
+    attention = layer.attention.self
+    return TextFacts(
+        family=Family.BERT,
+        num_layers=len(network.encoder.layer),
+        d_model=network.embeddings.word_embeddings.embedding_dim,
+        d_ff=layer.intermediate.dense.out_features,
+        num_heads=attention.num_attention_heads,
+        head_dim=attention.attention_head_size,
+        vocab_size=network.embeddings.word_embeddings.num_embeddings,
+        parameters=_count(network),
+        positions=Positions.LEARNED,
+        max_positions=network.embeddings.position_embeddings.num_embeddings,
+        activation=network.config.hidden_act,
+        biases=attention.query.bias is not None,
+        norm=Norm.LAYER_NORM_AFTER,
+        scaled_scores=math.isclose(attention.scaling, attention.attention_head_size**-0.5),
+        pooler=network.pooler is not None,
+        parts=network.embeddings.token_type_embeddings.num_embeddings,
+        tied_embeddings=False,
+        special=_special(tokenizer),
+    )
+
+
+def _distilbert_facts(network: DistilBertModel, tokenizer: PreTrainedTokenizerFast) -> TextFacts:
+    layer: Any = network.transformer.layer[0]
+    attention = layer.attention
+    return TextFacts(
+        family=Family.DISTILBERT,
+        num_layers=len(network.transformer.layer),
+        d_model=attention.dim,
+        d_ff=layer.ffn.lin1.out_features,
+        num_heads=attention.n_heads,
+        head_dim=attention.attention_head_size,
+        vocab_size=network.embeddings.word_embeddings.num_embeddings,
+        parameters=_count(network),
+        positions=Positions.LEARNED,
+        max_positions=network.embeddings.position_embeddings.num_embeddings,
+        activation=network.config.activation,
+        biases=attention.q_lin.bias is not None,
+        norm=Norm.LAYER_NORM_AFTER,
+        scaled_scores=math.isclose(attention.scaling, attention.attention_head_size**-0.5),
+        pooler=False,
+        parts=0,
+        tied_embeddings=False,
+        special=_special(tokenizer),
+    )
+
+
+def _gpt2_facts(network: GPT2LMHeadModel, tokenizer: PreTrainedTokenizerFast) -> TextFacts:
+    body: Any = network.transformer
+    attention = body.h[0].attn
+    return TextFacts(
+        family=Family.GPT2,
+        num_layers=len(body.h),
+        d_model=attention.embed_dim,
+        d_ff=body.h[0].mlp.c_fc.nf,
+        num_heads=attention.num_heads,
+        head_dim=attention.head_dim,
+        vocab_size=network.lm_head.out_features,
+        parameters=_count(network),
+        positions=Positions.LEARNED,
+        max_positions=body.wpe.num_embeddings,
+        activation=network.config.activation_function,
+        biases=attention.c_attn.bias is not None,
+        norm=Norm.LAYER_NORM_BEFORE,
+        scaled_scores=math.isclose(attention.scaling, attention.head_dim**-0.5),
+        pooler=False,
+        parts=0,
+        tied_embeddings=network.lm_head.weight is body.wte.weight,
+        special=_special(tokenizer),
+    )
+
+
+def _special(tokenizer: PreTrainedTokenizerFast) -> tuple[tuple[str, int, str], ...]:
+    roles = ("pad", "cls", "sep", "mask", "eos")
+    found = ((role, getattr(tokenizer, f"{role}_token_id"), getattr(tokenizer, f"{role}_token")) for role in roles)
+    return tuple((role, number, token) for role, number, token in found if token is not None)
 
 
 def read_facts(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> ModelFacts:

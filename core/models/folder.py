@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from core.models import tokens, weights
-from core.models.catalogue import Task
-from core.models.facts import read_facts
-from core.models.model import TranslationModel
+from core.models.catalogue import Kind, Task
+from core.models.facts import read_facts, read_text_facts
+from core.models.model import AnyModel, TextModel, TranslationModel
 from core.models.problems import ModelError, ModelProblem
 from core.models.settings import read_settings
 
@@ -17,9 +17,10 @@ FILES = (CONFIG, GENERATION, weights.FILE, tokens.FILE)
 REQUIRED = (CONFIG, weights.FILE, tokens.FILE)
 
 
-def load_folder(folder: str) -> TranslationModel:
-    """Load a Marian or T5 model that somebody keeps in a folder on the server; `folder` is its full path.
+def load_folder(folder: str, *, largest: int) -> AnyModel:
+    """Load a model that somebody keeps in a folder on the server; `folder` is its full path.
 
+    largest: how many weights it may have.
     Raises: ModelError.
     """
     path = Path(folder)
@@ -33,18 +34,22 @@ def load_folder(folder: str) -> TranslationModel:
     for name in REQUIRED:
         if name not in files:
             raise _lacking(name, path)
-    return load_files(folder, files)
+    return load_files(folder, files, largest=largest)
 
 
-def load_files(name: str, files: Mapping[str, Path], tasks: tuple[Task, ...] | None = None) -> TranslationModel:
+def load_files(
+    name: str, files: Mapping[str, Path], tasks: tuple[Task, ...] | None = None, *, largest: int
+) -> AnyModel:
     """Load a model from files that may lie anywhere; `files` has an entry for each name in REQUIRED.
 
-    tasks: None = those that config.json lists.
+    tasks: None = those that config.json lists. largest: how many weights it may have.
     Raises: ModelError.
     """
     settings = read_settings(files[CONFIG], files.get(GENERATION))
     tokenizer = tokens.load_tokenizer(settings, files[tokens.FILE])
-    network = weights.load_network(settings, files[weights.FILE])
+    network = weights.load_network(settings, files[weights.FILE], largest=largest)
+    if settings.family.kind is not Kind.BOTH:
+        return TextModel(name=name, network=network, tokenizer=tokenizer, facts=read_text_facts(network, tokenizer))
     return TranslationModel(
         name=name,
         network=network,

@@ -14,7 +14,8 @@ class ModelProblem(StrEnum):
     MISSING = "missing"  # a file is not there or cannot be read
     DAMAGED = "damaged"  # a file is there but is not, byte for byte, what it should be
     WRONG_FILE = "wrong_file"  # a file is whole, but not the one that belongs here
-    UNSUPPORTED = "unsupported"  # a model of another kind, size or format than this app can show
+    UNSUPPORTED = "unsupported"  # a model of another kind or format than this app can show
+    TOO_LARGE = "too_large"  # more weights than this app, or the server's owner, lets anybody load
     FOLDERS_FORBIDDEN = "folders_forbidden"  # the server's owner lets no folders be opened
     DOWNLOADS_FORBIDDEN = "downloads_forbidden"  # the server's owner lets nothing be downloaded
     NOT_DOWNLOADED = "not_downloaded"

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from transformers import MarianConfig, T5Config
+from transformers import BertConfig, DistilBertConfig, GPT2Config, MarianConfig, T5Config
 
 from core.models.catalogue import Family, Task
 from core.models.problems import ModelError, ModelProblem
 
 LARGEST_SETTING = 2**20  # keeps every product of three sizes inside 64 bits
-LARGEST_POSITION = 8192  # Marian's table of positions is computed, so no weights in the file bound it
+LARGEST_POSITION = 8192  # Marian's table of positions is computed, so no weights in the file bound it; GPT-2 has 1024
 LARGEST_FILE = 64 * 1024 * 1024  # of JSON
 
 SIZES = {
@@ -42,14 +42,55 @@ SIZES = {
         "relative_attention_num_buckets",
         "relative_attention_max_distance",
     ],
+    Family.BERT: [
+        "vocab_size",
+        "hidden_size",
+        "num_hidden_layers",
+        "num_attention_heads",
+        "intermediate_size",
+        "max_position_embeddings",
+        "type_vocab_size",
+    ],
+    Family.DISTILBERT: ["vocab_size", "dim", "n_layers", "n_heads", "hidden_dim", "max_position_embeddings"],
+    Family.GPT2: ["vocab_size", "n_embd", "n_layer", "n_head", "n_inner", "n_positions"],
 }
-DEFAULTED = {"num_decoder_layers", "relative_attention_num_buckets", "relative_attention_max_distance"}  # by T5Config
-IDS = ["pad_token_id", "eos_token_id", "decoder_start_token_id"]
-SWITCHES = {Family.MARIAN: ["scale_embedding", "tie_word_embeddings"], Family.T5: ["tie_word_embeddings"]}
+DEFAULTED = {"num_decoder_layers", "relative_attention_num_buckets", "relative_attention_max_distance", "n_inner"}
+POSITIONS = {"max_position_embeddings", "n_positions"}
+IDS = {
+    Family.MARIAN: ["pad_token_id", "eos_token_id", "decoder_start_token_id"],
+    Family.T5: ["pad_token_id", "eos_token_id", "decoder_start_token_id"],
+    Family.BERT: ["pad_token_id"],
+    Family.DISTILBERT: ["pad_token_id"],
+    Family.GPT2: ["eos_token_id"],
+}
+SWITCHES = {
+    Family.MARIAN: ["scale_embedding", "tie_word_embeddings"],
+    Family.T5: ["tie_word_embeddings"],
+    Family.BERT: [],
+    Family.DISTILBERT: [],
+    Family.GPT2: ["scale_attn_weights", "scale_attn_by_inverse_layer_idx", "tie_word_embeddings"],
+}
+GELUS = {"relu", "gelu", "gelu_new", "silu", "swish"}
 ACTIVATIONS = {
-    Family.MARIAN: ("activation_function", {"relu", "gelu", "gelu_new", "silu", "swish"}),
+    Family.MARIAN: ("activation_function", GELUS),
     Family.T5: ("feed_forward_proj", {"relu", "gated-gelu", "gated-silu"}),
+    Family.BERT: ("hidden_act", GELUS),
+    Family.DISTILBERT: ("activation", {"relu", "gelu"}),
+    Family.GPT2: ("activation_function", GELUS),
 }
+EPSILONS = {
+    Family.T5: ("layer_norm_epsilon", 1e-6),
+    Family.BERT: ("layer_norm_eps", 1e-12),
+    Family.GPT2: ("layer_norm_epsilon", 1e-5),
+}
+HEADS = {
+    Family.BERT: ("hidden_size", "num_attention_heads"),
+    Family.DISTILBERT: ("dim", "n_heads"),
+    Family.GPT2: ("n_embd", "n_head"),
+}
+HALVES = ("is_decoder", "add_cross_attention")  # would make another model of a BERT or a GPT-2
+
+Config = MarianConfig | T5Config | BertConfig | DistilBertConfig | GPT2Config
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,10 +98,10 @@ class Settings:
     """What config.json says, checked value by value but not yet against the weights."""
 
     family: Family
-    config: MarianConfig | T5Config
-    pad_id: int
-    end_id: int
-    start_id: int  # what the decoder reads first
+    config: Config
+    pad_id: int | None  # GPT-2 has none
+    end_id: int | None  # encoders have none
+    start_id: int | None  # what the decoder of an encoder–decoder reads first
     says_tied: bool  # the embedding of tokens is also the matrix that scores the next token
     tasks: tuple[Task, ...]  # of a T5 that lists its prefixes
     forbidden_ids: tuple[int, ...]  # tokens that the model must never say
@@ -100,10 +141,10 @@ def read_settings(path: Path, generation_path: Path | None = None) -> Settings:
     chosen = _chosen(family, raw)
     return Settings(
         family=family,
-        config=_marian_config(chosen) if family is Family.MARIAN else _t5_config(chosen, raw),
-        pad_id=chosen["pad_token_id"],
-        end_id=chosen["eos_token_id"],
-        start_id=chosen["decoder_start_token_id"],
+        config=_config(family, chosen, raw),
+        pad_id=chosen.get("pad_token_id"),
+        end_id=chosen.get("eos_token_id"),
+        start_id=chosen.get("decoder_start_token_id"),
         says_tied=_switch(raw, "tie_word_embeddings", True),
         tasks=_tasks(raw.get("task_specific_params")),
         forbidden_ids=_single_ids(bad_words),
@@ -115,7 +156,7 @@ def _family(raw: Mapping[str, Any]) -> Family:
     if kind not in list(Family):
         raise ModelError(
             ModelProblem.UNSUPPORTED,
-            f"model_type ({_shown(kind)}) must be marian or t5: no other kind can be shown yet.",
+            f"model_type ({_shown(kind)}) must be one of {', '.join(Family)}: no other kind can be shown.",
         )
     for key, what in (("auto_map", "brings its own Python code"), ("quantization_config", "has quantized weights")):
         if raw.get(key):
@@ -128,9 +169,8 @@ def _chosen(family: Family, raw: Mapping[str, Any]) -> dict[str, Any]:
     chosen: dict[str, Any] = {"attn_implementation": "eager"}
     for key in SIZES[family]:
         if raw.get(key) is not None or key not in DEFAULTED:
-            largest = LARGEST_POSITION if key == "max_position_embeddings" else LARGEST_SETTING
-            chosen[key] = _whole(raw, key, 1, largest)
-    for key in IDS:
+            chosen[key] = _whole(raw, key, 1, LARGEST_POSITION if key in POSITIONS else LARGEST_SETTING)
+    for key in IDS[family]:
         if key == "decoder_start_token_id" and family is Family.T5 and raw.get(key) is None:
             chosen[key] = chosen["pad_token_id"]  # the paper's choice, which old files leave unsaid
         else:
@@ -144,6 +184,33 @@ def _chosen(family: Family, raw: Mapping[str, Any]) -> dict[str, Any]:
             raise ModelError(ModelProblem.UNSUPPORTED, f"{key} ({_shown(raw[key])}) must be one of {sorted(known)}.")
         chosen[key] = raw[key]
     return chosen
+
+
+def _config(family: Family, chosen: Mapping[str, Any], raw: Mapping[str, Any]) -> Config:
+    if family is Family.MARIAN:
+        return _marian_config(chosen)
+    if family is Family.T5:
+        return _t5_config(chosen, raw)
+    for key in HALVES:
+        if _switch(raw, key, False):
+            raise ModelError(
+                ModelProblem.UNSUPPORTED, f"{key} (true) in config.json must be false: such a {family} cannot be shown."
+            )
+    width, heads = HEADS[family]
+    if chosen[width] % chosen[heads]:
+        raise ModelError(
+            ModelProblem.WRONG_FILE, f"{width} ({chosen[width]}) must be divisible by {heads} ({chosen[heads]})."
+        )
+    if family is Family.GPT2:
+        return GPT2Config(**chosen, layer_norm_epsilon=_epsilon(family, raw), bos_token_id=chosen["eos_token_id"])
+    if family is Family.DISTILBERT:
+        return DistilBertConfig(**chosen)
+    if raw.get("position_embedding_type") not in (None, "absolute"):
+        raise ModelError(
+            ModelProblem.UNSUPPORTED,
+            f"position_embedding_type ({_shown(raw['position_embedding_type'])}) in config.json must be absolute.",
+        )
+    return BertConfig(**chosen, layer_norm_eps=_epsilon(family, raw))
 
 
 def _marian_config(chosen: Mapping[str, Any]) -> MarianConfig:
@@ -164,7 +231,7 @@ def _marian_config(chosen: Mapping[str, Any]) -> MarianConfig:
 
 
 def _t5_config(chosen: Mapping[str, Any], raw: Mapping[str, Any]) -> T5Config:
-    config = T5Config(**chosen, layer_norm_epsilon=_epsilon(raw))
+    config = T5Config(**chosen, layer_norm_epsilon=_epsilon(Family.T5, raw))
     config.scale_decoder_outputs = _switch(raw, "scale_decoder_outputs", config.scale_decoder_outputs)
     # Half of the encoder's buckets are for each direction, and half of a direction's for one distance each.
     buckets, distance = config.relative_attention_num_buckets, config.relative_attention_max_distance
@@ -196,10 +263,11 @@ def _switch(raw: Mapping[str, Any], key: str, default: bool) -> bool:
     return value
 
 
-def _epsilon(raw: Mapping[str, Any]) -> float:
-    value = raw.get("layer_norm_epsilon", 1e-6)
+def _epsilon(family: Family, raw: Mapping[str, Any]) -> float:
+    key, default = EPSILONS[family]
+    value = raw.get(key, default)
     if type(value) is not float or not 0 < value < 1:
-        raise ModelError(ModelProblem.WRONG_FILE, f"layer_norm_epsilon ({_shown(value)}) must be between 0 and 1.")
+        raise ModelError(ModelProblem.WRONG_FILE, f"{key} ({_shown(value)}) must be between 0 and 1.")
     return value
 
 

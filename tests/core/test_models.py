@@ -329,11 +329,22 @@ def test_facts_are_told_of_marian_and_t5_only() -> None:
 
 
 def test_the_catalogue_pins_every_hub_file() -> None:
-    assert set(models.CATALOGUE) == {"atlas-fr-en", "t5-small"}
+    hub = [entry for entry in models.CATALOGUE.values() if entry.repository is not None]
+    assert {entry.name: round(entry.size_bytes / 1e6) for entry in hub} == {
+        "minilm": 91,
+        "t5-small": 243,
+        "bert-base-uncased": 441,
+        "bert-base-chinese": 412,
+        "distilbert-base-uncased": 268,
+        "gpt2": 549,
+        "distilgpt2": 354,
+    }
+    for entry in hub:
+        assert re.fullmatch("[0-9a-f]{40}", entry.revision or "")
+        assert [file.name for file in entry.files] == ["config.json", "tokenizer.json", "model.safetensors"]
+        assert all(re.fullmatch("[0-9a-f]{64}", file.sha256) for file in entry.files)
     entry = models.CATALOGUE["t5-small"]
     assert (entry.repository, entry.revision) == ("google-t5/t5-small", "df1b051c49625cf57a3d0d8d3863ed4d13564fe4")
-    assert {file.name for file in entry.files} == {"config.json", "tokenizer.json", "model.safetensors"}
-    assert all(re.fullmatch("[0-9a-f]{64}", file.sha256) for file in entry.files)
     assert entry.size_bytes == 243_433_615
     assert [task.name for task in entry.tasks] == ["en-de", "en-fr", "en-ro"]
     assert all(task.prefix.startswith("translate English to ") and task.prefix.endswith(": ") for task in entry.tasks)
