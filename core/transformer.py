@@ -190,7 +190,7 @@ class Stack(nn.Module):
         self.norm = nn.LayerNorm(config.d_model) if config.norm is NormPlace.PRE else None
 
     def forward(self, ids: Tensor, *others: Tensor | None) -> Tensor:
-        x = self.embedding(ids)  # (batch, seq_len, d_model)
+        x: Tensor = self.embedding(ids)  # (batch, seq_len, d_model)
         for layer in self.layers:
             x = layer(x, *others)  # (batch, seq_len, d_model)
         if self.norm is not None:
