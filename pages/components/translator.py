@@ -1,4 +1,4 @@
-"""Models on a page: which one, how it is fetched, and its translations, computed once for everybody on the server."""
+"""Models that translate, on a page: which one, and its translations, computed once for everybody on the server."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -6,20 +6,16 @@ from functools import partial
 import streamlit as st
 import torch
 
-from core import models
 from core.decoding import DecodingTrace, Sampling, UnusableNetworkError, translate
-from core.models import ModelError, ModelProblem, TranslationModel
-from pages.components import warm
+from core.models import Kind, ModelError, ModelProblem, TranslationModel
+from pages.components import shelf
 from pages.components.controls import Panel
 from pages.components.i18n import _
-from pages.components.job import job
 
-BUNDLED = "atlas-fr-en"
-T5_SMALL = "t5-small"
-MEGABYTE = 1_000_000
+BUNDLED = shelf.ATLAS
+TRANSLATES = frozenset({Kind.BOTH})
 LONGEST_SOURCE = 64  # tokens, the end token among them
 LONGEST_TARGET = 60
-FOLDER = "folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +29,11 @@ class Method:
     seed: int = 0
 
 
-@st.cache_resource(max_entries=2, show_spinner=False)
 def load(name: str) -> TranslationModel:
     """A model, shared by all sessions: it is only read. Raises: ModelError, which is not kept."""
-    model = models.load(name)
-    warm.freeze()
+    model = shelf.load(name)
+    if not isinstance(model, TranslationModel):
+        raise ModelError(ModelProblem.UNSUPPORTED, f"A {model.facts.family} model does not translate.")
     return model
 
 
@@ -101,14 +97,6 @@ def _can_say(model: TranslationModel, token_id: int) -> bool:
     return token_id < model.facts.vocab_size and token_id not in model.facts.forbidden_ids
 
 
-def place(model: TranslationModel) -> tuple[str, str | None]:
-    """Where a program finds the model: a repository of the hub and its revision, or a folder and nothing."""
-    entry = models.CATALOGUE.get(model.name)
-    if entry is None:
-        return model.name, None
-    return entry.repository or f"core/assets/{model.name}", entry.revision
-
-
 @st.cache_data(max_entries=200, show_spinner=False)
 def shorten(_model: TranslationModel, name: str, text: str) -> tuple[str, bool]:
     """The text, cut behind the last token that there is room for; and whether it was cut."""
@@ -125,95 +113,22 @@ def choose(panel: Panel) -> TranslationModel | None:
 
     Returns: the chosen model; the bundled one, with a note, while the chosen one cannot be had; None without either.
     """
-    options = {BUNDLED: _("Atlas, French → English (bundled)")}
-    if models.downloads_allowed() or models.is_available(T5_SMALL):
-        options[T5_SMALL] = _("T5-small, from English")
-    if models.folders_allowed():
-        options[FOLDER] = _("A folder on this computer")
-    name = panel.choice(
-        "model",
-        _("Model"),
-        options,
+    model = shelf.choose(
+        panel,
+        shelf.offered(TRANSLATES),
         default=BUNDLED,
         help=_("T5-small has to be fetched once; a folder may hold any Marian or T5 model."),
+        kinds=TRANSLATES,
         on_change=partial(panel.put, {"forced": ""}),
     )
-    if name == FOLDER:
-        # Not in the address: a link must not make somebody else's computer open a folder.
-        name = st.text_input(_("Folder"), key="model.folder", max_chars=400, persist_state="session").strip()
-        if not name:
-            st.caption(_("Type the full path of the folder; until then the bundled model is used."))
-            return _loaded(BUNDLED)
-    in_catalogue = name in models.CATALOGUE
-    model = _loaded(name) if models.is_available(name) or not in_catalogue or name == BUNDLED else None
-    if model is not None or name == BUNDLED:
-        return model
-    if in_catalogue:  # not here yet, or not whole
-        _fetch(name)
-    return _loaded(BUNDLED)
+    return model if isinstance(model, TranslationModel) else None
 
 
-def _loaded(name: str) -> TranslationModel | None:
-    try:
-        if name in st.session_state.get("translator.seen", ()):
-            return load(name)
-        with st.spinner(_("Loading the model…"), show_time=False):  # it costs a thread, so only the first time
-            model = load(name)
-        st.session_state["translator.seen"] = {*st.session_state.get("translator.seen", ()), name}
-        return model
-    except ModelError as error:
-        st.error(sentence(error.reason, of_a_folder=name not in models.CATALOGUE), icon=":material/error:")
-        return None
-
-
-def _fetch(name: str) -> None:
-    """A button that says how much it fetches, progress, and what went wrong if something did."""
-    size = models.CATALOGUE[name].size_bytes // MEGABYTE
-    fetching = job(
-        f"fetch.{name}",
-        _("Fetch {size} MB").format(size=size),
-        lambda on_progress, cancelled: models.download(name, on_progress=on_progress, cancelled=cancelled),
-        unit=MEGABYTE,
-        worker="fetch",
-    )
-    if fetching is not None and fetching.failed:
-        reason = fetching.error.reason if isinstance(fetching.error, ModelError) else ModelProblem.HUB_ERROR
-        st.error(sentence(reason), icon=":material/error:")
-    elif fetching is not None and fetching.cancel.is_set():
-        st.caption(sentence(ModelProblem.CANCELLED))
-    st.caption(_("Until this model is here, the bundled one is used."))
+def place(model: TranslationModel) -> tuple[str, str | None]:
+    """Where a program finds the model: a repository of the hub and its revision, or a folder and nothing."""
+    return shelf.where(model)
 
 
 def sentence(reason: ModelProblem, *, of_a_folder: bool = False) -> str:
-    """What went wrong and what to do, for whoever uses the page.
-
-    A folder without a model is spoken of like one that does not exist: nobody is to learn what is on the server's disk.
-    """
-    if of_a_folder and reason is ModelProblem.MISSING:
-        reason = ModelProblem.UNKNOWN_NAME
-    if of_a_folder and reason is ModelProblem.DAMAGED:
-        return _("A file in this folder is damaged. Copy the model there again, or choose another folder.")
-    sentences = {
-        ModelProblem.UNKNOWN_NAME: _(
-            "There is no folder of this name with a Marian or T5 model in it. Type its full path; it must hold "
-            "config.json, model.safetensors and tokenizer.json."
-        ),
-        ModelProblem.MISSING: _("A file of this model is missing. Install the app again, or fetch the model again."),
-        ModelProblem.DAMAGED: _("A file of this model is damaged. Install the app again, or fetch the model again."),
-        ModelProblem.WRONG_FILE: _("A file is not the one that belongs to this model. Fetch the model again."),
-        ModelProblem.UNSUPPORTED: _(
-            "This model cannot be shown. The folder must hold a Marian or T5 model with the files config.json, "
-            "model.safetensors and tokenizer.json."
-        ),
-        ModelProblem.FOLDERS_FORBIDDEN: _("The owner of this server does not let folders be opened."),
-        ModelProblem.DOWNLOADS_FORBIDDEN: _("The owner of this server does not let models be fetched."),
-        ModelProblem.NOT_DOWNLOADED: _("This model has not been fetched yet."),
-        ModelProblem.BUSY: _("Somebody else is fetching this model now. Try again when they are done."),
-        ModelProblem.CANCELLED: _("Stopped. The next attempt goes on from here."),
-        ModelProblem.NO_NETWORK: _("The model hub cannot be reached. Check the network and try again."),
-        ModelProblem.NOT_FOUND: _("The model hub no longer has this model. Use the bundled one."),
-        ModelProblem.HUB_ERROR: _("The model hub answers with an error. Try again later."),
-        ModelProblem.NO_SPACE: _("The disk is full. Make room and try again."),
-        ModelProblem.NOT_WRITABLE: _("The folder for fetched models cannot be written to. Check its permissions."),
-    }
-    return sentences[reason]
+    """What went wrong and what to do, for whoever uses a page that translates."""
+    return shelf.sentence(reason, of_a_folder=of_a_folder, kinds=TRANSLATES)

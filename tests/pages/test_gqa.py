@@ -16,7 +16,7 @@ from core.gqa_presets import MODELS
 from core.gqa_times import LENGTHS, DecoderSize, DecodingTime, DecodingTimes
 from core.kv_heads import kv_head_of, legal_kv_heads
 from core.models import catalogue
-from pages.components import gqa_measured, translator
+from pages.components import gqa_measured, shelf, translator
 from pages.components.gqa_scene import BY_KEY, DEFAULT, of_model
 from pages.components.gqa_words import amount
 
@@ -391,9 +391,9 @@ def _damaged_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     shutil.copytree(catalogue.ASSETS / translator.BUNDLED, tmp_path / translator.BUNDLED)
     (tmp_path / translator.BUNDLED / "model.safetensors").unlink()
     monkeypatch.setattr(catalogue, "ASSETS", tmp_path)
-    translator.load.clear()
+    shelf.forget()
     yield
-    translator.load.clear()
+    shelf.forget()
 
 
 @pytest.mark.usefixtures("_damaged_model")

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.models import TranslationModel, catalogue
 from core.quality import read_pairs
-from pages.components import translator
+from pages.components import shelf, translator
 from pages.components.translator import Method
 from tests.tiny import save_model, tiny_t5, tiny_tokenizer
 
@@ -56,9 +56,9 @@ def damaged_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[N
     content[-1] ^= 1
     weights.write_bytes(content)
     monkeypatch.setattr(catalogue, "ASSETS", tmp_path)
-    translator.load.clear()
+    shelf.forget()
     yield
-    translator.load.clear()
+    shelf.forget()
 
 
 def words(app: AppTest) -> str:
