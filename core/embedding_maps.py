@@ -116,6 +116,13 @@ def neighbour_sets(points: Tensor, count: int) -> tuple[frozenset[int], ...]:
     return tuple(frozenset(row) for row in far.sort(dim=1, stable=True).indices[:, :count].tolist())
 
 
+def nearest_points(points: Tensor, index: int, count: int) -> frozenset[int]:
+    """The `count` nearest other points of one point: as `neighbour_sets` says it. Shapes: points (num_words, dim)."""
+    far = (points - points[index]).norm(dim=1)
+    far[index] = math.inf
+    return frozenset(far.sort(stable=True).indices[:count].tolist())
+
+
 def agreement(one: Tensor, other: Tensor, count: int) -> float:
     """The share of each point's `count` neighbours on one map that are its neighbours on the other, on average.
 

@@ -21,7 +21,7 @@ from core.embeddings import SHORTEST, WordVectors
 FEWEST_WORDS, MOST_WORDS = 3, 2000
 FEWEST_DIMS, MOST_DIMS = 2, 300
 MOST_BYTES = 20_000_000  # 2,000 × 300 numbers of 30 characters
-MOST_GROUPS = 12
+MOST_GROUPS = 8  # each has a shape of its own in a picture
 LARGEST = 1e6
 LONGEST_WORD = 60  # characters
 SAMPLE = 20  # lines that tell what stands between the fields
@@ -99,17 +99,16 @@ def read_file(data: bytes) -> WordVectors:
     return _checked(rows)
 
 
-def read_rows(rows: Sequence[Sequence[Any]]) -> WordVectors:
+def read_rows(rows: Sequence[Sequence[Any]], *, most_words: int = MOST_WORDS, largest: float = LARGEST) -> WordVectors:
     """Read an edited table: each row is a word, a group and numbers; an empty cell is None.
 
     Raises: TableError.
     """
-    return _checked(
-        [
-            _Row(line, _text(word), _text(group), tuple(_text(number) for number in numbers))
-            for line, (word, group, *numbers) in enumerate(rows, start=1)
-        ]
-    )
+    found = [
+        _Row(line, _text(word), _text(group), tuple(_text(number) for number in numbers))
+        for line, (word, group, *numbers) in enumerate(rows, start=1)
+    ]
+    return _checked(found, most_words=most_words, largest=largest)
 
 
 def _text(cell: Any) -> str:
@@ -210,9 +209,9 @@ def _rows(fields: Sequence[tuple[int, list[str]]], is_number: Callable[[str], bo
 # ------------------------------------------------------------------------------------------------ from rows to vectors
 
 
-def _checked(rows: Sequence[_Row]) -> WordVectors:
-    if len(rows) > MOST_WORDS:
-        raise TableError(TableProblem.TOO_MANY_WORDS, found=len(rows), wanted=MOST_WORDS)
+def _checked(rows: Sequence[_Row], *, most_words: int = MOST_WORDS, largest: float = LARGEST) -> WordVectors:
+    if len(rows) > most_words:
+        raise TableError(TableProblem.TOO_MANY_WORDS, found=len(rows), wanted=most_words)
     if len(rows) < FEWEST_WORDS:
         raise TableError(TableProblem.TOO_FEW_WORDS, found=len(rows), wanted=FEWEST_WORDS)
     dim = len(rows[0].numbers)
@@ -226,7 +225,7 @@ def _checked(rows: Sequence[_Row]) -> WordVectors:
         if row.word in lines:
             raise TableError(TableProblem.DUPLICATE, line=row.line, found=row.word, wanted=lines[row.word])
         lines[row.word] = row.line
-    vectors = torch.tensor([_numbers(row) for row in rows], dtype=torch.float64)
+    vectors = torch.tensor([_numbers(row, largest) for row in rows], dtype=torch.float64)
     if float((vectors - vectors[0]).abs().max()) < SHORTEST:
         raise TableError(TableProblem.ALL_EQUAL)
     names = list(dict.fromkeys(row.group for row in rows if row.group is not None))
@@ -246,7 +245,7 @@ def _check_word(row: _Row) -> None:
             raise TableError(TableProblem.UNPRINTABLE_WORD, line=row.line, found=text)
 
 
-def _numbers(row: _Row) -> list[float]:
+def _numbers(row: _Row, largest: float) -> list[float]:
     numbers = []
     for place, text in enumerate(row.numbers, start=1):
         if not _is_number(text):
@@ -254,8 +253,8 @@ def _numbers(row: _Row) -> list[float]:
         number = float(text)
         if not math.isfinite(number):
             raise TableError(TableProblem.NOT_FINITE, line=row.line, number=place, found=text)
-        if abs(number) > LARGEST:
-            raise TableError(TableProblem.TOO_LARGE, line=row.line, number=place, found=text, wanted=f"{LARGEST:g}")
+        if abs(number) > largest:
+            raise TableError(TableProblem.TOO_LARGE, line=row.line, number=place, found=text, wanted=f"{largest:g}")
         numbers.append(number)
     if math.hypot(*numbers) < 10 * SHORTEST:
         raise TableError(TableProblem.ALL_ZERO, line=row.line, found=row.word)

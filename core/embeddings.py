@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -122,6 +123,19 @@ def nearest(
     return tuple(Near(place, float(cosines[place])) for place in order[:count].tolist())
 
 
+def nearest_others(vectors: Tensor) -> tuple[int, ...]:
+    """For each vector the other one that points most nearly the same way; of equal ones the first.
+
+    Shapes: vectors (num_words, dim), none of which points nowhere.
+    Raises: ValueError if there are fewer than two.
+    """
+    if len(vectors) < 2:
+        raise ValueError(f"num_words ({len(vectors)}) must be at least 2")
+    unit = vectors / vectors.norm(dim=1, keepdim=True)
+    cosines = (unit @ unit.T).fill_diagonal_(-2.0)  # (num_words, num_words)
+    return tuple(cosines.argmax(dim=1).tolist())
+
+
 def place_of(
     vectors: Tensor, target: Tensor, index: int, *, without: Collection[int] = (), lengths: Tensor | None = None
 ) -> int:
@@ -217,6 +231,23 @@ def add_up(terms: Sequence[Term], vectors: Mapping[str, Tensor]) -> Tensor:
     if not terms:
         raise ValueError("terms (0) must hold at least one")
     return torch.stack([term.sign * vectors[term.word] for term in terms]).sum(dim=0)
+
+
+def steps_of(terms: Sequence[Term], vectors: Mapping[str, Tensor]) -> Tensor:
+    """A sum as arrows, each from where to where: (num_arrows, 2, dim); the last one ends at the sum.
+
+    Of a − b + c, in whatever order, two arrows are one and the same step: from b to a, and from c to the sum. Of other
+    sums, each arrow adds or takes away one word, from the first on.
+    Raises: ValueError if there are no terms.
+    """
+    total = add_up(terms, vectors)
+    plus = [vectors[term.word] for term in terms if term.sign > 0]
+    minus = [vectors[term.word] for term in terms if term.sign < 0]
+    if len(plus) == 2 and len(minus) == 1:
+        return torch.stack([torch.stack([minus[0], plus[0]]), torch.stack([plus[1], total])])  # (2, 2, dim)
+    stops = [add_up(terms[:count], vectors) for count in range(1, len(terms) + 1)]
+    arrows = [torch.stack([one, other]) for one, other in pairwise(stops)]
+    return torch.stack(arrows) if arrows else total.new_zeros(0, 2, len(total))  # (num_terms - 1, 2, dim)
 
 
 def words_in(text: str) -> tuple[tuple[tuple[str, ...], str | None], ...]:

@@ -16,6 +16,8 @@ from core.embedding_maps import (
     rank_correlation,
     run_tsne,
 )
+from core.embeddings import Sum, WordVectors, add_up, cosines_to, nearest, place_of
+from core.model_words import ModelWords
 
 # -------------------------------------------------------------------------------------- king − man + woman is queen
 
@@ -26,6 +28,52 @@ class SumTrial:
 
     with_inputs: int
     without_inputs: int  # the words of the sum may not be the answer
+    nearest: str = ""  # of all words, the inputs among them
+    cosine: float = math.nan  # of the expected word with the sum
+    num_words: int = 0  # that could be the answer
+
+
+def try_table(table: WordVectors, asked: Sum) -> SumTrial:
+    """Look for the expected word among the words of a table.
+
+    Raises: KeyError for the first word that is not there; ValueError if no word is expected, it is one of the inputs,
+        or the sum points nowhere.
+    """
+    places = {word: place for place, word in enumerate(table.words)}
+    if asked.expected is None:
+        raise ValueError("a word must be expected")
+    inputs = [places[term.word] for term in asked.terms]
+    expected = places[asked.expected]
+    target = add_up(asked.terms, {term.word: table.vectors[places[term.word]] for term in asked.terms})
+    (first,) = nearest(table.vectors, target, count=1)
+    return SumTrial(
+        place_of(table.vectors, target, expected),
+        place_of(table.vectors, target, expected, without=inputs),
+        table.words[first.index],
+        float(cosines_to(table.vectors[[expected]], target)),
+        len(table.words),
+    )
+
+
+def try_model(model: ModelWords, asked: Sum) -> SumTrial:
+    """Look for the expected word among the words of a model's vocabulary.
+
+    Raises: KeyError for the first word that the model does not know; ValueError as `try_table` does.
+    """
+    if asked.expected is None:
+        raise ValueError("a word must be expected")
+    looked = {word: model.look_up(word) for word in (*(term.word for term in asked.terms), asked.expected)}
+    vectors: dict[str, Tensor] = {}
+    for word, found in looked.items():
+        if found.vector is None:
+            raise KeyError(word)
+        vectors[word] = found.vector
+    target = add_up(asked.terms, vectors)
+    inputs = [term.word for term in asked.terms]
+    ((first, _cosine),) = model.nearest(target, count=1)
+    place, cosine = model.place_of(looked[asked.expected], target)
+    without, _same = model.place_of(looked[asked.expected], target, without=inputs)
+    return SumTrial(place, without, first, cosine, model.num_words)
 
 
 def sum_verdict(trials: Sequence[SumTrial]) -> Verdict:

@@ -77,6 +77,13 @@ def _queue(name: str) -> queue.Queue[Job]:
     return waiting
 
 
+def begin(work: Work, worker: str) -> Job:
+    """Put work behind whatever this worker still has to do."""
+    new = Job(work)
+    _queue(worker).put(new)
+    return new
+
+
 def job(
     key: str,
     label: str,
@@ -94,9 +101,7 @@ def job(
     running = current is not None and current.running
 
     def start() -> None:
-        new = Job(work)
-        st.session_state[key] = new
-        _queue(worker).put(new)
+        st.session_state[key] = begin(work, worker)
 
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.button(label, key=f"{key}.start", on_click=start, disabled=running, help=help, icon=":material/speed:")

@@ -16,6 +16,7 @@ def sections() -> Mapping[str, Sequence[StreamlitPage]]:
     return {
         "": [st.Page(_lazily("home"), title=_("Map"), url_path="map", icon=":material/map:", default=True)],
         _("Words"): [
+            st.Page(_lazily("embeddings", computes=True), title=_("Embeddings"), url_path="embeddings"),
             st.Page(_lazily("sinusoidal", computes=True), title=_("Sinusoidal positions"), url_path="sinusoidal"),
             st.Page(_lazily("rope", computes=True), title=_("RoPE"), url_path="rope"),
             st.Page(_lazily("recurrence", computes=True), title=_("Recurrence"), url_path="recurrence"),

@@ -1,0 +1,174 @@
+"""What the views of the embeddings page share: maps computed once, the legend, the neighbours of a word."""
+
+import html
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+import torch
+
+from core.charts import scatter
+from core.claims.embeddings import MapStudy, study_maps, trial_perplexities
+from core.embedding_maps import Pca, Start, agreement, are_equal, fit_pca, run_tsne
+from core.embeddings import Near, nearest
+from pages.components import warm
+from pages.components.arriving import Arrival, arrive
+from pages.components.controls import Panel
+from pages.components.embeddings_words import Loaded
+from pages.components.i18n import _
+from pages.components.plot import Part, part
+
+MAP, STUDY = "embeddings.tsne", "embeddings.study"  # places for what arrives
+FEW = 60  # words up to which all maps are studied without being asked for
+STUDIED = 120  # words, at most, of which many maps are drawn
+NEIGHBOURS = 5
+SMALL, LARGE = "maps", "large maps"  # who computes them: nobody with a few words waits for somebody with many
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Of a t-SNE map."""
+
+    components: int
+    start: Start
+    perplexity: int
+    seed: int
+
+
+def tsne(loaded: Loaded, settings: Settings) -> Arrival:
+    """The map; a tensor (num_words, components) once it is there."""
+    vectors = loaded.words.vectors
+
+    def work(on_progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> torch.Tensor:
+        found = run_tsne(
+            vectors,
+            components=settings.components,
+            perplexity=settings.perplexity,
+            seed=settings.seed,
+            start=settings.start,
+        )
+        _freeze()
+        return found
+
+    return arrive(MAP, (loaded.digest, settings), work, worker=_worker(len(vectors)))
+
+
+@st.cache_resource(show_spinner=False)
+def _freeze() -> None:
+    """scikit-learn has just been imported: the garbage collector need not search it after every run."""
+    warm.freeze()
+
+
+def _worker(num_words: int) -> str:
+    return SMALL if num_words <= STUDIED else LARGE
+
+
+@st.cache_resource(max_entries=40, show_spinner=False)
+def pca(digest: str, _vectors: torch.Tensor, components: int) -> Pca:
+    return fit_pca(_vectors, components)
+
+
+@st.cache_data(max_entries=400, show_spinner=False)
+def kept(digest: str, drawn: Settings | int, _vectors: torch.Tensor, _points: torch.Tensor, count: int) -> float:
+    """The share of nearest words that a map keeps; drawn: its settings, or the components of a PCA."""
+    return agreement(_vectors, _points, count)
+
+
+# ------------------------------------------------------------------------------------------------------ many maps
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Studied:
+    """The words of which many maps are drawn: all, or some from everywhere in a long table."""
+
+    vectors: torch.Tensor
+    groups: tuple[int, ...]
+    names: tuple[str, ...]
+
+
+def studied(loaded: Loaded) -> Studied:
+    step = -(-len(loaded.words.words) // STUDIED)
+    words = loaded.words
+    return Studied(words.vectors[::step], words.groups[::step], words.words[::step])
+
+
+def study(loaded: Loaded) -> Arrival:
+    """Maps with several perplexities and seeds; a MapStudy once it is there."""
+    some = studied(loaded)
+
+    def work(on_progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> MapStudy | None:
+        found = study_maps(
+            some.vectors,
+            some.groups,
+            perplexities=trial_perplexities(len(some.names)),
+            on_progress=on_progress,
+            cancelled=cancelled,
+        )
+        _freeze()
+        return found
+
+    return arrive(STUDY, (loaded.digest, some.groups), work, worker="studies")
+
+
+def can_be_drawn(loaded: Loaded) -> bool:
+    """Not if all vectors are one and the same."""
+    return not are_equal(loaded.words.vectors)
+
+
+# ------------------------------------------------------------------------------------------------- shared by pictures
+
+
+def legend(loaded: Loaded) -> list[list[Part]]:
+    """A row with the groups' shapes and colours, if there are groups."""
+    names = loaded.words.group_names
+    if len(names) < 2:
+        return []
+    return [[part("legend", scatter.legend, scatter.legend_data(names), groups=names)]]
+
+
+def scatter_words(*, target: str = "") -> scatter.ScatterWords:
+    return scatter.ScatterWords(
+        word=_("word"),
+        group=_("group"),
+        near=_("nearest by cosine"),
+        notes=(_("t-SNE is being computed …"), _("t-SNE could not be computed for these numbers")),
+        target=target,
+    )
+
+
+def choose_word(panel: Panel, loaded: Loaded) -> int | None:
+    """The control for the word whose neighbours are listed; its place, or None."""
+    words = loaded.words.words
+    options = {"": "–", **{word: word for word in words}}
+    name = panel.choice(
+        "word",
+        _("Neighbours of"),
+        options,
+        default="",
+        narrow=True,
+        help=_("Or click a point. The neighbours are those of the vectors, not of the picture."),
+    )
+    return words.index(name) if name else None
+
+
+def neighbours(loaded: Loaded, chosen: int | None) -> tuple[Near, ...]:
+    """By cosine, among all words of the page."""
+    if chosen is None:
+        return ()
+    vectors = loaded.words.vectors
+    return nearest(vectors, vectors[chosen], count=NEIGHBOURS, without=(chosen,))
+
+
+def neighbour_list(
+    loaded: Loaded, chosen: int, near: Sequence[Near], kept: Sequence[tuple[str, frozenset[int]]]
+) -> str:
+    """As HTML; kept: of each picture its name and the words that stand nearest to the chosen one there."""
+    words = loaded.words.words
+    heads = "".join(f"<th>{html.escape(name)}</th>" for name in (_("cosine"), *(name for name, _set in kept)))
+    lines = ""
+    for each in near:
+        signs = "".join(f"<td>{'✓' if each.index in there else '–'}</td>" for _name, there in kept)
+        name = f"<td><bdi>{html.escape(words[each.index])}</bdi></td>"
+        lines += f"<tr>{name}<td>{each.cosine:.3f}</td>{signs}</tr>".replace("<td>-", "<td>−")
+    title = html.escape(_("Nearest to “{word}”").format(word=words[chosen]))
+    return f'<table class="atlas-grid dense"><tr><th>{title}</th>{heads}</tr>{lines}</table>'
