@@ -62,7 +62,8 @@ class BlockTrace:
     shared: int = 0  # those that a block before it has too: an output that is tied to the embedding
     matrices: int = 0  # multiply-adds with parameters
     products: int = 0  # multiply-adds of tokens with tokens: q·k and w·v
-    numbers: int = 0  # activations: what its parts put out, among them every attention weight
+    numbers: int = 0  # activations: what its parts put out, and every attention weight
+    weights: int = 0  # those of the activations that are attention weights
     cached: int = 0  # numbers of keys and values that a decoder keeps
 
     @property
@@ -115,7 +116,7 @@ class Anatomy:
         return Anatomy(blocks, self.num_heads, self.tied)
 
 
-COUNTS = ("parameters", "shared", "matrices", "products", "numbers", "cached")
+COUNTS = ("parameters", "shared", "matrices", "products", "numbers", "weights", "cached")
 
 # ------------------------------------------------------------------------------------- which module is in which block
 
@@ -310,7 +311,8 @@ class _Recorder:
         batch, seq_q, width = q.shape
         seq_k = k.shape[1]
         trace.products += 2 * batch * seq_q * seq_k * width
-        trace.numbers += batch * self.num_heads * seq_q * seq_k + batch * seq_q * width  # weights, and w·v
+        trace.weights += batch * self.num_heads * seq_q * seq_k
+        trace.numbers += batch * self.num_heads * seq_q * seq_k + batch * seq_q * width  # these, and w·v
         if block.side is Side.DECODER:
             trace.cached += 2 * k.numel()
 
