@@ -13,6 +13,10 @@ import pandas as pd
 
 from core.charts.theme import Style
 
+IMAGES = "url"
+"""The column that may hold images, each as an address that is the image."""
+
+_FROM_DATA = {"field": IMAGES, "type": "nominal"}
 _EXPORT_WIDTH = 720
 
 
@@ -46,7 +50,7 @@ def to_png(
 
 def _inlined(spec: Mapping[str, Any], frames: Mapping[str, pd.DataFrame], style: Style, width: int) -> dict[str, Any]:
     """The spec with its data and an opaque background, as everything that leaves the page needs them."""
-    if _names(spec, "url"):
+    if _loads(spec) or not all(_holds_itself(value) for frame in frames.values() for value in frame.get(IMAGES, ())):
         raise ValueError("spec must not load data from an address")  # vl-convert would even read local files
     chart = {**spec, "datasets": {name: _rows(frame) for name, frame in frames.items()}}
     if chart.get("width") == "container":
@@ -56,11 +60,15 @@ def _inlined(spec: Mapping[str, Any], frames: Mapping[str, pd.DataFrame], style:
     return chart
 
 
-def _names(part: object, key: str) -> bool:
-    """Whether a key occurs anywhere in a specification."""
+def _loads(part: object) -> bool:
+    """Whether an address stands anywhere in a specification; images may have theirs in a column of the data."""
     if isinstance(part, Mapping):
-        return key in part or any(_names(inner, key) for inner in part.values())
-    return isinstance(part, list) and any(_names(inner, key) for inner in part)
+        return ("url" in part and part["url"] != _FROM_DATA) or any(_loads(inner) for inner in part.values())
+    return isinstance(part, list) and any(_loads(inner) for inner in part)
+
+
+def _holds_itself(address: object) -> bool:
+    return str(address).startswith("data:image/png;base64,")
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:

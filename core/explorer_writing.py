@@ -1,0 +1,85 @@
+"""Let a decoder continue a text: one token at a time, always the most probable one."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from core.explorer import written
+from core.models import Kind, TextModel
+
+CANDIDATES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A token that could come next."""
+
+    token_id: int
+    token: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One step: what could come next, the most probable first; that one is taken."""
+
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def chosen(self) -> Candidate:
+        return self.candidates[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """A text, and what a model writes behind it."""
+
+    text: str  # what was given, as far as there was room
+    steps: tuple[Written, ...]
+    said: str  # the continuation
+    ended: bool  # the model said that the text is over
+
+
+@torch.inference_mode()
+def continue_text(model: TextModel, text: str, steps: int, *, most_tokens: int = 128) -> Continuation:
+    """Continue a text greedily by at most `steps` tokens, as `generate` of transformers does.
+
+    most_tokens: of a longer text only the end counts.
+    Raises: ValueError if the model is no decoder, the text holds no token, or steps is less than 1.
+    Source: Radford et al. 2019, section 2: a language model predicts the next symbol from those before.
+    """
+    if model.facts.family.kind is not Kind.DECODER:
+        raise ValueError(f"model ({model.facts.family}) must be a decoder")
+    if steps < 1:
+        raise ValueError(f"steps ({steps}) must be at least 1")
+    room = min(most_tokens, model.facts.max_positions - steps)
+    ids = model.tokenizer(text).input_ids[-room:]
+    if not ids:
+        raise ValueError(f"text ({text!r}) must hold at least one token")
+    end = model.tokenizer.eos_token_id
+    given, cache, found, said = torch.tensor([ids]), None, list[Written](), list[int]()
+    while len(found) < steps and (not said or said[-1] != end):
+        result = model.network(input_ids=given, past_key_values=cache, use_cache=True)
+        cache = result.past_key_values
+        found.append(_step(model, result.logits[0, -1]))
+        said.append(found[-1].chosen.token_id)
+        given = torch.tensor([[said[-1]]])
+    ended = said[-1] == end
+    given_text, spoken = (str(model.tokenizer.decode(each)) for each in (ids, said[:-1] if ended else said))
+    return Continuation(given_text, tuple(found), spoken, ended)
+
+
+def _step(model: TextModel, logits: Tensor) -> Written:
+    """logits: (vocab_size,)."""
+    probabilities = logits.double().softmax(dim=-1)
+    best = probabilities.topk(min(CANDIDATES, len(probabilities)))
+    ids = [int(number) for number in best.indices]
+    special = [number == model.tokenizer.eos_token_id for number in ids]
+    tokens = [written(model.tokenizer, [number], [apart])[0] for number, apart in zip(ids, special, strict=True)]
+    return Written(
+        tuple(
+            Candidate(number, token, float(probability))
+            for number, token, probability in zip(ids, tokens, best.values, strict=True)
+        )
+    )
