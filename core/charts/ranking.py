@@ -34,9 +34,13 @@ def ranking(
     width: int | None = None,
     outer_width: int | None = None,
     height: int = 80,
+    format: str = "+.4f",
+    crossed: bool = True,
     clickable: bool = True,
 ) -> alt.LayerChart:
-    """A bar for each name, in the order that the data say; those that are marked have another colour and a cross.
+    """A bar for each name, in the order that the data say; those that are marked have another colour.
+
+    crossed: what is marked is gone, and has a cross; without, it is chosen, and has a pointer.
 
     Dataset: "bars" (place, head: int16; value: float32; marked, nonce: int8), from :func:`ranking_data`.
     Selection: "head", with fields head and nonce.
@@ -57,7 +61,7 @@ def ranking(
         axis=None,
     )
     data = alt.Chart(alt.NamedData("bars"))
-    tooltip = {words.name: "ranking_names[datum.head]", words.value: "format(datum.value, '+.4f')"}
+    tooltip = {words.name: "ranking_names[datum.head]", words.value: f"format(datum.value, '{format}')"}
     column_area = (
         data.properties(name="bars")
         .mark_rect(
@@ -91,7 +95,7 @@ def ranking(
         fontSize=style.small_size,
         fontWeight=alt.expr("datum.marked ? 'bold' : 'normal'"),
         fill=alt.expr(f"datum.marked ? '{style.accent}' : '{style.text}'"),
-        text=alt.expr("(datum.marked ? '✕' : '') + ranking_names[datum.head]"),
+        text=alt.expr(f"(datum.marked ? '{'✕' if crossed else '▸'}' : '') + ranking_names[datum.head]"),
     ).encode(x=x, y=alt.value(style.px(height)))
     select = alt.PointSelectionConfig(type="point", fields=["head", "nonce"], on="click", clear=False)
     return themed(

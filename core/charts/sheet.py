@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import altair as alt
 import numpy as np
@@ -105,28 +105,47 @@ def sheet(
     )
 
 
-def sheet_data(
-    style: Style,
-    weights: npt.ArrayLike,
-    *,
-    strongest: npt.ArrayLike,
-    attend_mask: npt.ArrayLike | None = None,
-    chosen: tuple[int, int] | None = None,
-    nonce: int = 0,
-) -> dict[str, pd.DataFrame]:
-    """The data of :func:`sheet`.
+def sheet_image(style: Style, weights: npt.ArrayLike, attend_mask: npt.ArrayLike | None = None) -> str:
+    """The image of :func:`sheet`, worth keeping: maps side by side, each in the middle of its band.
 
-    weights: what is drawn, (layers, heads, rows, columns), at most MOST × MOST each. strongest: query, key and weight
-    of each map's largest weight, (layers, heads, 3). attend_mask: of the drawn cells, True = may attend.
-    Raises: ValueError if a shape does not fit, or there is no such map to choose.
+    weights: what is drawn, (layers, heads, rows, columns), at most MOST × MOST each. attend_mask: of the drawn cells,
+    True = may attend.
+    Raises: ValueError if the shape does not fit.
     """
     array = np.asarray(weights, np.float32)
     if array.ndim != 4 or max(array.shape[2:]) > MOST or array.size == 0:
         raise ValueError(f"weights {array.shape} must be (layers, heads, rows, columns), at most {MOST} × {MOST} cells")
+    pixels = shades(array, style.weights)  # (layers, heads, rows, columns)
+    if attend_mask is not None:
+        pixels = np.where(np.asarray(attend_mask, bool), pixels, np.uint8(MASKED))
+    layers, heads, rows, columns = pixels.shape
+    down, across = (max(1, round(_GAP * side / 2)) for side in (rows, columns))
+    framed = np.full((layers, heads, rows + 2 * down, columns + 2 * across), EMPTY, np.uint8)
+    framed[:, :, down:-down, across:-across] = pixels
+    whole = framed.transpose(0, 2, 1, 3).reshape(layers * framed.shape[2], heads * framed.shape[3])
+    return picture(whole, style.weights, style.masked)
+
+
+def is_sharp(columns: int, heads: int, width: float) -> bool:
+    """Whether the maps' cells are at least as large as the screen's pixels."""
+    return heads * columns * (1 + _GAP) <= width
+
+
+def sheet_data(
+    image: str,
+    strongest: npt.ArrayLike,
+    *,
+    chosen: tuple[int, int] | None = None,
+    nonce: int = 0,
+) -> dict[str, pd.DataFrame]:
+    """The data of :func:`sheet`: the image, and query, key and weight of each map's largest, (layers, heads, 3).
+
+    Raises: ValueError if the shape does not fit, or there is no such map to choose.
+    """
     told = np.asarray(strongest, np.float32)
-    layers, heads = array.shape[:2]
-    if told.shape != (layers, heads, 3):
-        raise ValueError(f"strongest {told.shape} must be ({layers}, {heads}, 3)")
+    if told.ndim != 3 or told.shape[2] != 3:
+        raise ValueError(f"strongest {told.shape} must be (layers, heads, 3)")
+    layers, heads = told.shape[:2]
     if chosen is not None and not (0 <= chosen[0] < layers and 0 <= chosen[1] < heads):
         raise ValueError(f"chosen {chosen} must be a layer below {layers} and a head below {heads}")
     layer, head = (index.ravel().astype(np.int16) for index in np.indices((layers, heads)))
@@ -143,23 +162,10 @@ def sheet_data(
     )
     ring = np.array([] if chosen is None else [chosen], np.int16).reshape(-1, 2)
     return {
-        "image": pd.DataFrame({"url": [_drawn(style, array, attend_mask)]}),
+        "image": pd.DataFrame({"url": [image]}),
         "maps": maps,
         "chosen": pd.DataFrame({"layer": ring[:, 0], "head": ring[:, 1]}),
     }
-
-
-def _drawn(style: Style, array: npt.NDArray[Any], attend_mask: npt.ArrayLike | None) -> str:
-    """All maps side by side, each in the middle of its band."""
-    pixels = shades(array, style.weights)  # (layers, heads, rows, columns)
-    if attend_mask is not None:
-        pixels = np.where(np.asarray(attend_mask, bool), pixels, np.uint8(MASKED))
-    layers, heads, rows, columns = pixels.shape
-    down, across = (max(1, round(_GAP * side / 2)) for side in (rows, columns))
-    framed = np.full((layers, heads, rows + 2 * down, columns + 2 * across), EMPTY, np.uint8)
-    framed[:, :, down:-down, across:-across] = pixels
-    whole = framed.transpose(0, 2, 1, 3).reshape(layers * framed.shape[2], heads * framed.shape[3])
-    return picture(whole, style.weights, style.masked)
 
 
 def _bands(count: int) -> alt.Scale:

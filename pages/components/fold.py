@@ -136,7 +136,7 @@ def _downloads(page: str, plots: Sequence[Plot], snippets: Mapping[str, Snippet]
             for ending, mime, data in (
                 ("svg", "image/svg+xml", functools.partial(to_svg, plot.spec, plot.frames, plot.style)),
                 ("png", "image/png", functools.partial(to_png, plot.spec, plot.frames, plot.style)),
-                _csv(plot.spec, plot.frames),
+                _csv(plot.spec, plot.frames, plot.table),
             ):
                 st.download_button(
                     ending.upper(),
@@ -158,8 +158,12 @@ def _downloads(page: str, plots: Sequence[Plot], snippets: Mapping[str, Snippet]
             )
 
 
-def _csv(spec: Mapping[str, Any], frames: Mapping[str, pd.DataFrame]) -> tuple[str, str, Callable[[], str | bytes]]:
+def _csv(
+    spec: Mapping[str, Any], frames: Mapping[str, pd.DataFrame], whole: Callable[[], pd.DataFrame] | None = None
+) -> tuple[str, str, Callable[[], str | bytes]]:
     """What the chart was drawn from: one table, or an archive of several; without what only the clicks need."""
+    if whole is not None:
+        return "csv", "text/csv", lambda: whole().to_csv(index=False)
     labels = {param["name"]: json.loads(param["expr"]) for param in spec.get("params", ()) if "expr" in param}
     tables = {
         name: _named(name, frame.drop(columns="nonce", errors="ignore"), labels)

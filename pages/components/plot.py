@@ -33,6 +33,7 @@ class Plot:
     spec: Mapping[str, Any]
     frames: Mapping[str, pd.DataFrame]
     style: Style
+    table: Callable[[], pd.DataFrame] | None = None  # the numbers, where the frames hold a picture of them
 
 
 def current_style() -> Style:
@@ -107,17 +108,20 @@ def figure(
     name: str | None = None,
     on_select: Callable[[], None] | None = None,
     least: int = 0,
+    table: Callable[[], pd.DataFrame] | None = None,
 ) -> Plot:
     """Show several charts as one picture, in rows; a selection of a part is found as `part_selection`.
 
     least: pixels below which nobody could read it: on a phone it then scrolls by itself.
+    table: the numbers to take along, where the frames hold only a picture of them.
     """
     theme, room = current_style(), max(frame.room(), least)
     if room < NARROW:
         rows = [[replace(one, share=1.0)] for row in rows for one in row]
     shape = tuple(tuple((one.name, one.build, one.share, one.settings) for one in row) for row in rows)
     frames = compose_data({one.name: one.frames for row in rows for one in row})
-    return _show(key, _composed(theme, room, shape), frames, alt, name, on_select, theme)
+    shown = _show(key, _composed(theme, room, shape), frames, alt, name, on_select, theme)
+    return replace(shown, table=table)
 
 
 def _show(

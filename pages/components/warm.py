@@ -22,7 +22,7 @@ def start() -> threading.Event:
             # cores for a product of matrices, whatever set_num_threads said: on a busy server 70 s instead of 0.6 s.
             os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when torch is loaded
             import torch
-            from transformers import MarianMTModel, T5ForConditionalGeneration  # noqa: F401  (for its side effect)
+            from transformers import BertModel, MarianMTModel, T5ForConditionalGeneration  # noqa: F401  (side effects)
 
             torch.set_num_threads(1)  # many small computations at once share the cores better than one that takes all
             freeze()
