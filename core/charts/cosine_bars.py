@@ -46,7 +46,7 @@ def cosine_bars(
     if count < 1:
         raise ValueError(f"count ({count}) must be at least 1")
     words = words or CosineWords()
-    gutter, end = round(9.5 * style.font_size), round(4 * style.font_size)
+    gutter, end = round(8.5 * style.font_size), round(3.2 * style.font_size)
     y = alt.Y("row:O", scale=alt.Scale(domain=list(range(count)), paddingInner=0.28, paddingOuter=0.1), axis=None)
     x = alt.X(
         "cosine:Q",

@@ -13,7 +13,8 @@ from core.charts import tokens
 from core.charts.scatter import SHAPES, group_colour
 from core.charts.theme import Style, themed
 
-_FILLED = 0.84  # of a cell
+_FILLED = 0.84  # of a map's height
+_ASPECT = 1.4  # how much wider than high the part of a cell is that points may fill
 _GUTTER = 3.2  # of the font size: for a label beside a row
 _SAID = 0.16  # of a cell's height: for the line below a map
 
@@ -33,8 +34,8 @@ def map_grid(
 ) -> alt.LayerChart:
     """A map in each cell; below each what is `said` of it.
 
-    Datasets, from :func:`map_grid_data`: "points" (w: int16; x, y: float32; group: int8) and "cells" (row, column,
-    n: int8), n counting the cells that are there.
+    Datasets, from :func:`map_grid_data`: "points" (w: int16; x, y: float32; row, column, group: int8), in heights of a
+    map from its middle, and "cells" (row, column, n: int8), n counting the cells that are there.
     Raises: ValueError if there are no rows or columns, no groups, or more groups than SHAPES.
     """
     if not rows or not columns or not 1 <= len(groups) <= len(SHAPES):
@@ -48,17 +49,22 @@ def map_grid(
     domain = list(range(len(groups)))
     across = alt.Scale(domain=[0, len(columns)], range=[gutter, width], nice=False)
     down = alt.Scale(domain=[0, len(rows)], range=[0, high], nice=False)
-    x, y = alt.X("x:Q", scale=across, axis=None), alt.Y("y:Q", scale=down, axis=None)
     points, cells = (alt.Chart(alt.NamedData(name)) for name in ("points", "cells"))
     small = min(1.0, cell / style.px(190))
-    dots = points.mark_point(
+    room = style.px(height) / len(rows) * (1 - _SAID)
+    unit = min(room, cell / _ASPECT)  # pixels
+    spots = points.transform_calculate(
+        across=f"datum.column + 0.5 + datum.x * {unit / cell:.6g}",
+        down=f"datum.row + {(1 - _SAID) / 2:.6g} - datum.y * {unit / high * len(rows):.6g}",
+    )
+    dots = spots.mark_point(
         filled=True,
         opacity=1,
         size=45 * small * style.scale**2,
         tooltip=alt.expr(tokens.record({word: "grid_names[datum.w]"})),
     ).encode(
-        x=x,
-        y=y,
+        x=alt.X("across:Q", scale=across, axis=None),
+        y=alt.Y("down:Q", scale=down, axis=None),
         color=alt.Color(
             "group:O", scale=alt.Scale(domain=domain, range=[group_colour(style, g) for g in domain]), legend=None
         ),
@@ -104,44 +110,35 @@ def map_grid(
 
 
 def map_grid_data(
-    maps: Sequence[npt.ArrayLike | None], groups: Sequence[int], *, columns: int, aspect: float = 1.4
+    maps: Sequence[npt.ArrayLike | None], groups: Sequence[int], *, columns: int
 ) -> dict[str, pd.DataFrame]:
     """The data of :func:`map_grid`: maps of shape (num_words, 2), row by row; None where there is none yet.
 
-    aspect: of a cell, without the line below its map.
     Raises: ValueError if a map is not of as many words as there are groups, or columns is less than 1.
     """
     if columns < 1:
         raise ValueError(f"columns ({columns}) must be at least 1")
-    frames, cells = [], []
-    for number, one in enumerate(maps):
-        if one is None:
-            continue
-        flat = np.asarray(one, np.float64)
+    drawn = [(number, np.asarray(one, np.float64)) for number, one in enumerate(maps) if one is not None]
+    for number, flat in drawn:
         if flat.shape != (len(groups), 2):
             raise ValueError(f"map {number} {flat.shape} must be ({len(groups)}, 2)")
-        row, column = divmod(number, columns)
-        cells.append((row, column, number))
-        low, high = flat.min(axis=0), flat.max(axis=0)
-        half = max((high[0] - low[0]) / aspect, high[1] - low[1]) / 2
-        inside = (flat - (low + high) / 2) * (_FILLED / 2 / half if half > 0 else 0)
-        frames.append(
-            pd.DataFrame(
-                {
-                    "w": np.arange(len(flat), dtype=np.int16),
-                    "x": (column + 0.5 + inside[:, 0] / aspect).astype(np.float32),
-                    "y": (row + (0.5 - inside[:, 1]) * (1 - _SAID)).astype(np.float32),
-                    "group": np.asarray(groups, np.int8),
-                }
-            )
-        )
-    empty = pd.DataFrame(
-        {
-            name: np.array([], kind)
-            for name, kind in zip(("w", "x", "y", "group"), ("i2", "f4", "f4", "i1"), strict=True)
-        }
-    )
-    return {
-        "points": pd.concat(frames, ignore_index=True) if frames else empty,
-        "cells": pd.DataFrame(np.array(cells, np.int8).reshape(-1, 3), columns=["row", "column", "n"]),
+    inside = np.array([_fitted(flat) for _number, flat in drawn]).reshape(-1, 2)
+    places = np.array([(*divmod(number, columns), number) for number, _flat in drawn], np.int8).reshape(-1, 3)
+    of_points = np.repeat(places, len(groups), axis=0)
+    points = {
+        "w": np.tile(np.arange(len(groups), dtype=np.int16), len(drawn)),
+        "x": inside[:, 0].astype(np.float32),
+        "y": inside[:, 1].astype(np.float32),
+        "row": of_points[:, 0],
+        "column": of_points[:, 1],
+        "group": np.tile(np.asarray(groups, np.int8), len(drawn)),
     }
+    return {"points": pd.DataFrame(points), "cells": pd.DataFrame(places, columns=["row", "column", "n"])}
+
+
+def _fitted(flat: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The points in heights of a map, from its middle."""
+    low, high = flat.min(axis=0), flat.max(axis=0)
+    half = max((high[0] - low[0]) / _ASPECT, high[1] - low[1]) / 2
+    inside: npt.NDArray[np.float64] = (flat - (low + high) / 2) * (_FILLED / 2 / half if half > 0 else 0.0)
+    return inside

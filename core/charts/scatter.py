@@ -25,8 +25,10 @@ ASPECT = 1.25
 
 _MARGIN = 0.86  # of the height and of ASPECT: the rest is for names at the border
 _FONT = 12  # pixels at the normal size, as all lengths here
+_BESIDE = 13  # from the middle of the target to its name
 _GAP = 8  # from the middle of a point to its name
-_ALL_NAMED = 40  # with more points, a name that would cover another is left out
+_ALL_NAMED = 20  # with more points, a name that would cover another is left out
+_RING = 6  # pixels that a ring is wider than its point
 _TRIED = 240  # points, at most, for whose names room is looked for
 
 Array = npt.NDArray[np.float64]
@@ -66,7 +68,7 @@ def scatter(
     axes: what stands below and beside the picture. axis_names: of the three axes of a space that is looked at.
     Datasets, from :func:`scatter_data`: "points" (w, near: int16; x, y, size: float32; group, faint, nonce: int8),
     "names" (w: int16; x, y: float32; side, strong: int8), "links", "arrows", "spokes" (x, y, x2, y2: float32; tilt:
-    float32), "rings" (x, y: float32; strong: int8), "target" (x, y: float32), "note" (n: int8).
+    float32), "rings" (x, y: float32; strong: int8), "target" (x, y: float32; below, align: int8), "note" (n: int8).
     Selection: "word", with fields w and nonce.
     Raises: ValueError if there are no groups, or more than SHAPES.
     """
@@ -76,8 +78,15 @@ def scatter(
     high = style.px(height)
     width = outer_width - (round(1.6 * style.font_size) if axes[1] else 0) - 4
     unit = min(high / 2, width / (2 * ASPECT))  # pixels
-    x = alt.X("x:Q", scale=alt.Scale(domain=[-width / (2 * unit), width / (2 * unit)]), axis=_axis(axes[0]))
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[-high / (2 * unit), high / (2 * unit)]), axis=_axis(axes[1]))
+    across = alt.Scale(domain=[-width / (2 * unit), width / (2 * unit)])
+    down = alt.Scale(domain=[-high / (2 * unit), high / (2 * unit)])
+    (x, far_x), (y, far_y) = (
+        [channel(f"{name}:Q", scale=scale, axis=_axis(title)) for name in names_of]
+        for channel, names_of, scale, title in (
+            (alt.X, ("x", "x2"), across, axes[0]),
+            (alt.Y, ("y", "y2"), down, axes[1]),
+        )
+    )
     scale = style.scale
     spokes, links, arrows, rings, points, labels, target, note = (
         alt.Chart(alt.NamedData(name))
@@ -108,13 +117,13 @@ def scatter(
             shape=alt.Shape("group:O", scale=alt.Scale(domain=domain, range=list(SHAPES[: len(groups)])), legend=None),
         )
     )
-    gap = _GAP * scale
+    away = f"({_GAP * scale} + datum.strong * {_RING * scale})"
     text = labels.mark_text(
         text=alt.expr("map_names[datum.w]"),
         align=alt.expr("['left', 'right', 'center', 'center'][datum.side]"),
         baseline=alt.expr("['middle', 'middle', 'bottom', 'top'][datum.side]"),
-        dx=alt.expr(f"[{gap}, {-gap}, 0, 0][datum.side]"),
-        dy=alt.expr(f"[0, 0, {-0.8 * gap}, {0.8 * gap}][datum.side]"),
+        dx=alt.expr(f"[1, -1, 0, 0][datum.side] * {away}"),
+        dy=alt.expr(f"[0, 0, -0.8, 0.8][datum.side] * {away}"),
         fontWeight=alt.expr("datum.strong ? 'bold' : 'normal'"),
         fill=alt.expr(f"datum.strong ? '{style.accent}' : '{style.text}'"),
         limit=_LONGEST * scale,
@@ -123,7 +132,7 @@ def scatter(
         spokes.mark_rule(aria=False, stroke=style.faint, strokeWidth=1.2 * scale).encode(**ends),
         spokes.transform_window(row="row_number()")
         .mark_text(aria=False, text=alt.expr("map_axes[datum.row - 1]"), fill=style.muted, fontSize=style.small_size)
-        .encode(x=alt.X("x2:Q"), y=alt.Y("y2:Q")),
+        .encode(x=far_x, y=far_y),
         links.mark_rule(aria=False, stroke=style.accent, strokeWidth=scale, strokeDash=[3, 3]).encode(**ends),
         rings.mark_point(
             aria=False,
@@ -144,12 +153,17 @@ def scatter(
             opacity=1,
             size=80 * scale * scale,
             angle=alt.expr("datum.tilt"),
-        ).encode(x=alt.X("x2:Q"), y=alt.Y("y2:Q")),
+        ).encode(x=far_x, y=far_y),
         text,
         target.mark_point(shape="cross", angle=45, filled=True, fill=style.accent, opacity=1, size=130 * scale * scale)
         .encode(x=x, y=y),
         target.mark_text(
-            text=words.target, dy=-13 * scale, baseline="bottom", fontWeight="bold", fill=style.accent
+            text=words.target,
+            dy=alt.expr(f"datum.below ? {_BESIDE * scale} : {-_BESIDE * scale}"),
+            baseline=alt.expr("datum.below ? 'top' : 'bottom'"),
+            align=alt.expr("['right', 'center', 'left'][datum.align]"),
+            fontWeight="bold",
+            fill=style.accent,
         ).encode(x=x, y=y),
         note.mark_text(
             text=alt.expr("map_notes[datum.n]"), fontSize=1.1 * style.font_size, fontWeight=600, fill=style.text
@@ -180,6 +194,7 @@ def _axis(title: str) -> alt.Axis | None:
 
 
 _LONGEST = 130  # pixels of a name
+_TOP = 0.6  # a target above this has its name below it
 
 
 def scatter_data(
@@ -193,8 +208,10 @@ def scatter_data(
     ringed: Sequence[int] = (),
     arrows: npt.ArrayLike = (),
     target: npt.ArrayLike | None = None,
+    target_name: str = "",
     spokes: npt.ArrayLike = (),
     reach: float | None = None,
+    framed: int | None = None,
     faint: bool = False,
     note: int | None = None,
     height: int = 300,
@@ -204,9 +221,10 @@ def scatter_data(
 
     points: (num_words, 2), or (num_words, 3) with what lies towards the eye, which is drawn larger. near: of each word
     its nearest. linked: words to which lines lead from the chosen one. ringed: others with a ring. arrows: of shape
-    (count, 2, 2), from where to where. target: (2,). spokes: (3, 2), the ends of the axes of a space. reach: the
-    largest distance from 0 that shall fit in; else the points fill the picture. note: a sentence, by its place in the
-    chart's words. height: that of the chart.
+    (count, 2, 2), from where to where. target: (2,), and what it is called. spokes: (3, 2), the ends of the axes of a
+    space. reach: the largest distance from 0 that shall fit in; else the points fill the picture. framed: so many
+    points decide what the picture holds; of the others it leaves out what lies beyond. note: a sentence, by its place
+    in the chart's words. height: that of the chart.
     Raises: ValueError if a shape does not fit.
     """
     place = np.asarray(points, np.float64)
@@ -218,14 +236,18 @@ def scatter_data(
     lines = np.asarray(arrows, np.float64).reshape(-1, 2, 2)
     end = np.zeros((0, 2)) if target is None else np.asarray(target, np.float64).reshape(1, 2)
     beams = np.asarray(spokes, np.float64).reshape(-1, 2)
-    centre, factor = _frame(np.concatenate((place[:, :2], lines.reshape(-1, 2), end)), reach)
+    centre, factor = _frame(np.concatenate((place[:framed, :2], lines.reshape(-1, 2), end)), reach)
 
     def seen(array: Array) -> Array:
         return (array - centre) * factor
 
     flat, lines, end = seen(place[:, :2]), seen(lines), seen(end)
+    inside = np.flatnonzero((np.abs(flat) <= (ASPECT, 1)).all(axis=1))
     first = list(dict.fromkeys([*([] if chosen is None else [chosen, *linked]), *ringed]))
-    shown, sides = _named(flat, names, list(dict.fromkeys([*first, *range(count)])), height) if not faint else ([], [])
+    order = [word for word in dict.fromkeys([*first, *range(count)]) if word in inside and not faint]
+    shown, sides = _named(
+        flat, names, order, height, ringed=first, taken=[_target_box(spot, target_name, height) for spot in end]
+    )
     ties = np.array([flat[[chosen, word]] for word in linked] if chosen is not None else []).reshape(-1, 2, 2)
     return {
         "points": pd.DataFrame(
@@ -239,7 +261,7 @@ def scatter_data(
                 "faint": np.full(count, faint, np.int8),
                 "nonce": np.full(count, nonce % 100, np.int8),
             }
-        ),
+        ).iloc[inside],
         "names": pd.DataFrame(
             {
                 "w": np.asarray(shown, np.int16),
@@ -259,7 +281,13 @@ def scatter_data(
                 "strong": np.asarray([word == chosen for word in first], np.int8),
             }
         ),
-        "target": pd.DataFrame({name: end[:, axis].astype(np.float32) for axis, name in enumerate("xy")}),
+        "target": pd.DataFrame(
+            {
+                **{name: end[:, axis].astype(np.float32) for axis, name in enumerate("xy")},
+                "below": (end[:, 1] > _TOP).astype(np.int8),
+                "align": np.array([_align(spot, target_name, height) for spot in end], np.int8),
+            }
+        ),
         "note": pd.DataFrame({"n": np.array([] if note is None else [note], np.int8)}),
     }
 
@@ -290,20 +318,45 @@ def _lines(ends: Array) -> pd.DataFrame:
     return pd.DataFrame({name: column.astype(np.float32) for name, column in frame.items()})
 
 
-def _named(flat: Array, names: Sequence[str], order: Sequence[int], height: int) -> tuple[list[int], list[int]]:
+def _target_box(spot: Array, name: str, height: int) -> Array:
+    """Where the name of the target stands, in pixels from the middle."""
+    x, y = spot[0] * height / 2, -spot[1] * height / 2
+    wide = tokens.text_width(name, 1.08 * _FONT)
+    left = x - (1, 0.5, 0)[_align(spot, name, height)] * wide
+    top = y + _BESIDE if spot[1] > _TOP else y - _BESIDE - 1.1 * _FONT
+    return np.array([left, top, left + wide, top + 1.1 * _FONT])
+
+
+def _align(spot: Array, name: str, height: int) -> int:
+    """0 if the name of the target ends above it, 1 if it has its middle there, 2 if it begins there."""
+    room = ASPECT - tokens.text_width(name, 1.08 * _FONT) / height
+    return 0 if spot[0] > room else 2 if spot[0] < -room else 1
+
+
+def _named(
+    flat: Array,
+    names: Sequence[str],
+    order: Sequence[int],
+    height: int,
+    *,
+    ringed: Sequence[int],
+    taken: Sequence[Array],
+) -> tuple[list[int], list[int]]:
     """Which points have their names beside them, and on which side: right, left, above or below.
 
-    The first in order come first. A side is taken that covers nothing; if there is none, few points are named all the
-    same, where they cover least, and many are not.
+    taken: boxes, in pixels from the middle, that are covered already. The first in order come first. A side is taken
+    that covers nothing; if there is none, few points are named all the same, where they cover least, and many are not.
     """
     unit = height / 2  # pixels
     spots = np.column_stack((flat[:, 0], -flat[:, 1])) * unit
-    dots = np.column_stack((spots - 5, spots + 5))[:400]
-    boxes = np.zeros((0, 4))
+    radii = np.full((len(spots), 1), 5.0)
+    radii[list(ringed)] += _RING
+    dots = np.column_stack((spots - radii, spots + radii))[:400]
+    boxes = np.array(taken).reshape(-1, 4)
     shown, sides = [], []
     for word in list(order)[:_TRIED]:
         wide = min(tokens.text_width(names[word], _FONT), _LONGEST)
-        sides_of = _boxes(spots[word], wide)
+        sides_of = _boxes(spots[word], wide, _GAP + (_RING if word in ringed else 0))
         covered = [_overlap(box, boxes) + 0.6 * _overlap(box, dots) + _outside(box, unit) for box in sides_of]
         best = int(np.argmin(covered))
         if covered[best] > 1 and len(names) > _ALL_NAMED:
@@ -314,13 +367,13 @@ def _named(flat: Array, names: Sequence[str], order: Sequence[int], height: int)
     return shown, sides
 
 
-def _boxes(spot: Array, wide: float) -> list[Array]:
+def _boxes(spot: Array, wide: float, gap: float) -> list[Array]:
     """Left, top, right and bottom of a name on each of its sides."""
     x, y = spot
-    half, up = _FONT * 0.55, 0.8 * _GAP
+    half, up = _FONT * 0.55, 0.8 * gap
     return [
-        np.array([x + _GAP, y - half, x + _GAP + wide, y + half]),
-        np.array([x - _GAP - wide, y - half, x - _GAP, y + half]),
+        np.array([x + gap, y - half, x + gap + wide, y + half]),
+        np.array([x - gap - wide, y - half, x - gap, y + half]),
         np.array([x - wide / 2, y - up - 2 * half, x + wide / 2, y - up]),
         np.array([x - wide / 2, y + up, x + wide / 2, y + up + 2 * half]),
     ]

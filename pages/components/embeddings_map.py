@@ -22,7 +22,7 @@ from pages.components.words import Claim, look_for
 
 KEY = "embeddings.map"
 LAST = "embeddings.last"  # in the session's state: the map that was drawn last
-HEIGHT = 300
+HEIGHT = 350
 COMPARED = 3  # nearest words of each word that are compared
 LEGIBLE = 620  # pixels
 

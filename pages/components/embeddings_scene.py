@@ -9,13 +9,14 @@ import torch
 
 from core.charts import scatter
 from core.claims.embeddings import MapStudy, study_maps, trial_perplexities
-from core.embedding_maps import Pca, Start, agreement, are_equal, fit_pca, run_tsne
+from core.embedding_maps import Pca, Start, agreement, fit_pca, run_tsne
 from core.embeddings import Near, nearest
 from pages.components import warm
 from pages.components.arriving import Arrival, arrive
 from pages.components.controls import Panel
 from pages.components.embeddings_words import Loaded
 from pages.components.i18n import _
+from pages.components.numbers import signed
 from pages.components.plot import Part, part
 
 MAP, STUDY = "embeddings.tsne", "embeddings.study"  # places for what arrives
@@ -110,11 +111,6 @@ def study(loaded: Loaded) -> Arrival:
     return arrive(STUDY, (loaded.digest, some.groups), work, worker="studies")
 
 
-def can_be_drawn(loaded: Loaded) -> bool:
-    """Not if all vectors are one and the same."""
-    return not are_equal(loaded.words.vectors)
-
-
 # ------------------------------------------------------------------------------------------------- shared by pictures
 
 
@@ -164,11 +160,14 @@ def neighbour_list(
 ) -> str:
     """As HTML; kept: of each picture its name and the words that stand nearest to the chosen one there."""
     words = loaded.words.words
-    heads = "".join(f"<th>{html.escape(name)}</th>" for name in (_("cosine"), *(name for name, _set in kept)))
-    lines = ""
-    for each in near:
-        signs = "".join(f"<td>{'✓' if each.index in there else '–'}</td>" for _name, there in kept)
-        name = f"<td><bdi>{html.escape(words[each.index])}</bdi></td>"
-        lines += f"<tr>{name}<td>{each.cosine:.3f}</td>{signs}</tr>".replace("<td>-", "<td>−")
     title = html.escape(_("Nearest to “{word}”").format(word=words[chosen]))
-    return f'<table class="atlas-grid dense"><tr><th>{title}</th>{heads}</tr>{lines}</table>'
+    heads = "".join(f"<th><bdi>{html.escape(words[each.index])}</bdi></th>" for each in near)
+    cosines = "".join(f"<td>{signed(each.cosine, 3)}</td>" for each in near)
+    rows = f"<tr><td>{html.escape(_('cosine'))}</td>{cosines}</tr>"
+    for name, there in kept:
+        signs = "".join(f"<td>{'✓' if each.index in there else '–'}</td>" for each in near)
+        rows += f"<tr><td>{html.escape(name)}</td>{signs}</tr>"
+    return (
+        f'<div style="overflow-x: auto"><table class="atlas-grid dense"><tr><th><b>{title}</b></th>{heads}</tr>{rows}'
+        "</table></div>"
+    )

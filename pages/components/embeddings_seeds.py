@@ -90,7 +90,7 @@ def _maps_part(scene: Scene, found: MapStudy | None) -> Part:
     return part(
         "maps",
         map_grid.map_grid,
-        map_grid.map_grid_data(maps, some.groups, columns=len(SEEDS), aspect=1.9),
+        map_grid.map_grid_data(maps, some.groups, columns=len(SEEDS)),
         share=1 - SHARE,
         names=some.names,
         groups=scene.loaded.words.group_names,

@@ -20,6 +20,7 @@ from core.embeddings import (
     read_sum,
     steps_of,
 )
+from core.model_words import ModelWords
 from pages.components import embeddings_claims, embeddings_fold, embeddings_scene
 from pages.components.controls import Panel
 from pages.components.embeddings_words import LONGEST, Loaded
@@ -33,8 +34,10 @@ from pages.components.words import Claim, look_for
 KEY = "embeddings.sum"
 SUM = "king - man + woman = queen"
 HEIGHT = 330
+MAP_SHARE = 0.46  # of the width
 SHOWN = 9  # words in a ranking
-DRAWN = 40  # words on the map beside those of the sum
+DRAWN = 12  # words on the map: those of the sum, and others that are near to it
+FEWEST = 4  # words that decide from where the map is looked at
 LEGIBLE = 760  # pixels
 
 
@@ -88,7 +91,9 @@ def controls(panel: Panel, loaded: Loaded) -> Scene:
         ),
     )
     try:
-        return Scene(loaded, _solve(loaded, read_sum(text)))
+        solved = _solve(loaded, read_sum(text))
+        nothing = _("The words of this sum cancel out: what is left is 0 and points nowhere. Change a word.")
+        return Scene(loaded, solved, "" if solved else nothing)
     except SumError as error:
         return Scene(loaded, None, _problem(error.problem))
     except KeyError as error:
@@ -156,12 +161,9 @@ def _unknown(loaded: Loaded) -> str:
 
 
 def _solve(loaded: Loaded, asked: Sum) -> Solved | None:
-    """Raises: KeyError for a word that is not there."""
+    """None if the sum points nowhere. Raises: KeyError for a word that is not there."""
     words = (*(term.word for term in asked.terms), *([asked.expected] if asked.expected else []))
-    solved = _by_table(loaded, asked, words) if loaded.model is None else _by_model(loaded, asked, words)
-    if solved is None:
-        raise SumError(SumProblem.EMPTY)
-    return solved
+    return _by_table(loaded, asked, words) if loaded.model is None else _by_model(loaded.model, asked, words)
 
 
 def _by_table(loaded: Loaded, asked: Sum, words: Sequence[str]) -> Solved | None:
@@ -185,10 +187,7 @@ def _by_table(loaded: Loaded, asked: Sum, words: Sequence[str]) -> Solved | None
     return Solved(asked, vectors, target, rank(frozenset()), rank(frozenset(inputs)))
 
 
-def _by_model(loaded: Loaded, asked: Sum, words: Sequence[str]) -> Solved | None:
-    model = loaded.model
-    if model is None:
-        return None
+def _by_model(model: ModelWords, asked: Sum, words: Sequence[str]) -> Solved | None:
     looked = {word: model.look_up(word[:LONGEST]) for word in words}
     vectors: dict[str, torch.Tensor] = {}
     for word, found in looked.items():
@@ -234,7 +233,7 @@ def _with(ranked: list[Ranked], expected: Ranked) -> tuple[Ranked, ...]:
 
 def _map_part(loaded: Loaded, solved: Solved) -> Part:
     names, groups, vectors = _on_the_map(loaded, solved)
-    fitted = fit_pca(vectors, 2)
+    fitted = fit_pca(vectors[: max(FEWEST, len(solved.vectors))], 2)
     arrows = fitted.project(steps_of(solved.asked.terms, solved.vectors))  # (num_arrows, 2, 2)
     expected = [names.index(solved.asked.expected)] if solved.asked.expected else []
     axes = [f"PC {number} ({share:.0%})" for number, share in enumerate(fitted.shares, start=1)]
@@ -248,30 +247,35 @@ def _map_part(loaded: Loaded, solved: Solved) -> Part:
             ringed=[*expected, *(names.index(word) for word in solved.inputs)],
             arrows=arrows.numpy(),
             target=fitted.project(solved.target).numpy(),
+            target_name=solved.written,
+            framed=max(FEWEST, len(solved.vectors)),
             height=HEIGHT,
         ),
-        share=0.5,
+        share=MAP_SHARE,
         names=names,
         groups=loaded.words.group_names,
         axes=(axes[0], axes[1]),
         words=embeddings_scene.scatter_words(target=solved.written),
-        title=_("PCA of the words: the same step twice"),
+        title=_("PCA of the words of the sum, and others near"),
         height=HEIGHT,
         clickable=False,
     )
 
 
 def _on_the_map(loaded: Loaded, solved: Solved) -> tuple[tuple[str, ...], tuple[int, ...], torch.Tensor]:
-    """The words of the sum and those of the page; of a long table those that are nearest to the sum."""
+    """The words of the sum, then those of the page that are nearest to it; what is in no group stands in the last."""
     table = loaded.words
     near = nearest(table.vectors, solved.target, count=DRAWN)
-    places = {table.words[each.index]: each.index for each in near}
-    places |= {word: table.words.index(word) for word in solved.vectors if word in table.words}
-    added = [word for word in solved.vectors if word not in places]  # typed for the sum alone
-    vectors = torch.stack([*(table.vectors[place] for place in places.values()), *(solved.vectors[w] for w in added)])
+    others = [each.index for each in near if table.words[each.index] not in solved.vectors]
+    others = others[: max(0, DRAWN - len(solved.vectors))]
     last = len(table.group_names) - 1
-    groups = (*(table.groups[place] for place in places.values()), *(last for _word in added))
-    return (*places, *added), groups, vectors
+    own = [table.groups[table.words.index(word)] if word in table.words else last for word in solved.vectors]
+    vectors = torch.stack([*solved.vectors.values(), *(table.vectors[place] for place in others)])
+    return (
+        (*solved.vectors, *(table.words[place] for place in others)),
+        (*own, *(table.groups[place] for place in others)),
+        vectors,
+    )
 
 
 def _ranking(solved: Solved, name: str, ranked: Sequence[Ranked], title: str) -> Part:
@@ -289,7 +293,7 @@ def _ranking(solved: Solved, name: str, ranked: Sequence[Ranked], title: str) ->
             [kind(each.word) for each in ranked],
             places=[each.place for each in ranked],
         ),
-        share=0.25,
+        share=(1 - MAP_SHARE) / 2,
         count=SHOWN,
         words=cosine_bars.CosineWords(
             axis=_("cosine with the sum"),

@@ -7,6 +7,7 @@ import streamlit as st
 import torch
 
 from core import models
+from core.embedding_maps import are_equal
 from core.embedding_tables import MOST_GROUPS
 from core.embeddings import WordVectors, nearest_others, words_in
 from core.model_words import Looked, ModelWords, model_words
@@ -109,7 +110,10 @@ def _of_model(name: str, text: str) -> Loaded | Nothing:
     found, notes = _looked_up(text, model)
     if len(found) < FEWEST:
         return Nothing(_("Type at least three different words that the model knows."), notes)
-    loaded = _loaded(name, _as_vectors(found))
+    vectors = _as_vectors(found)
+    if are_equal(vectors.vectors):
+        return Nothing(_("All vectors are the same: there is nothing to draw. Use different words."), notes)
+    loaded = _loaded(name, vectors)
     return replace(loaded, model=model, notes=notes)
 
 
