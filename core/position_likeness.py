@@ -1,7 +1,7 @@
 """How alike the vectors of two positions are, by their distance: what a table of positions knows before any word."""
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 
 def likeness_by_distance(table: Tensor, most: int) -> Tensor:
@@ -20,3 +20,10 @@ def likeness_by_distance(table: Tensor, most: int) -> Tensor:
 def random_table(positions: int, d_model: int, *, generator: torch.Generator) -> Tensor:
     """Learnt positions as they begin: independent normal numbers, which know nothing of neighbours; float64."""
     return torch.randn(positions, d_model, generator=generator, dtype=torch.float64)
+
+
+def learnt_positions(network: nn.Module) -> Tensor | None:
+    """The table of a loaded BERT, DistilBERT or GPT-2, (positions, d_model); None for a network without one."""
+    tables = dict(network.named_parameters())
+    names = ("embeddings.position_embeddings.weight", "transformer.wpe.weight")
+    return next((tables[name].detach() for name in names if name in tables), None)

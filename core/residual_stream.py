@@ -4,7 +4,7 @@ Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits", section
 of a network as blocks that read from a stream and add to it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from core.anatomy import SUBLAYERS, Block, Kind, Side, block_of, family_of, hooked, private_copy
+from core.models import AnyModel, TranslationModel
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,3 +86,18 @@ def trace_stream(network: nn.Module, run: Callable[[nn.Module], object]) -> Stre
         else:
             steps.append(Step(block, entered - added, added, left, normed_after=True))
     return Stream(tuple(steps))
+
+
+def read_stream(model: AnyModel, ids: Sequence[int], said: Sequence[int] = ()) -> Stream:
+    """The stream of a loaded model on a text; said: what a translation model says to it, or is made to say.
+
+    Raises: ValueError if there is nothing to read, or a translation model says nothing.
+    """
+    if not ids:
+        raise ValueError("ids (0) must hold at least 1 token")
+    inputs: dict[str, Any] = {"input_ids": torch.tensor([list(ids)])}
+    if isinstance(model, TranslationModel):
+        if not said:
+            raise ValueError("said (0) must hold at least 1 token")
+        inputs |= {"decoder_input_ids": torch.tensor([[model.facts.start_id, *said[:-1]]]), "use_cache": False}
+    return trace_stream(model.network, lambda network: network(**inputs))

@@ -2,16 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from core.claims import Verdict
+
+if TYPE_CHECKING:  # it imports torch; claims can be judged without it
+    from core.batch_reading import PaddedRows
 
 # ------------------------------------------------------------------------------- A Transformer is mostly attention
 
 
 def mostly_attention_verdict(shares: Sequence[float]) -> Verdict:
-    """Judge attention's shares of the parameters and of the multiply-adds: "mostly" is more than half of both.
+    """Judge attention's shares of the parameters, or multiply-adds, of several models: "mostly" is more than half.
 
-    ONLY_IF it is so of one of them.
+    ONLY_IF it is so of some of them.
     """
     above = [share > 0.5 for share in shares]
     if all(above):
@@ -27,6 +31,16 @@ def quadratic_verdict(seq_len: float, crossing: float) -> Verdict:
     text is long"): the cost is then mostly a multiple of the length itself.
     """
     return Verdict.HOLDS if seq_len >= crossing else Verdict.ONLY_IF
+
+
+# ------------------------------------------------------------------- A model needs the memory that its parameters need
+
+
+def memory_verdict(parameters: int, activations: int) -> Verdict:
+    """Judge bytes of both in one pass: HOLDS while what a pass puts out takes less than the parameters, else
+    ONLY_IF ("for few tokens").
+    """
+    return Verdict.HOLDS if activations < parameters else Verdict.ONLY_IF
 
 
 # ------------------------------------------------------------- After each block: gradients vanish towards the input
@@ -156,17 +170,7 @@ def important_verdict(correlations: Sequence[float], *, strong: float = STRONG, 
 # --------------------------------------------------------------------- A padding mask takes padding out of the batch
 
 
-@dataclass(frozen=True, slots=True)
-class PaddedRows:
-    """What a padding mask leaves of padding in self-attention."""
-
-    keys: int  # padded keys in all sentences of the batch
-    looked_at: int  # of these, how many get any weight from anybody
-    queries: int  # padded queries
-    looking: int  # of these, how many still look at something: their row sums to 1
-
-
-def padded_rows_verdict(rows: PaddedRows) -> Verdict:
+def padded_rows_verdict(rows: "PaddedRows") -> Verdict:
     """ONLY_IF ("as keys") if no padded key is looked at and padded queries still look; UNDECIDED without padding."""
     if not rows.keys:
         return Verdict.UNDECIDED

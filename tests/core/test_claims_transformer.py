@@ -2,11 +2,11 @@
 
 import pytest
 
+from core.batch_reading import PaddedRows
 from core.claims import Verdict
 from core.claims.transformer import (
     Additions,
     Likeness,
-    PaddedRows,
     bounds_verdict,
     important_verdict,
     little_verdict,
