@@ -33,7 +33,7 @@ VIEWS: dict[str, Any] = {
 
 def render() -> None:
     with Panel("embeddings") as panel:
-        names = {"map": _("Map"), "seeds": _("Many maps"), "sum": _("Sums of words"), "cosines": _("Cosines")}
+        names = {"map": _("Two maps"), "seeds": _("Many maps"), "sum": _("Sums of words"), "cosines": _("Cosines")}
         shown = VIEWS[panel.choice("view", _("View"), names, default="map")]
         loaded = embeddings_words.choose(panel)
         scene = None if isinstance(loaded, Nothing) else shown.controls(panel, loaded)
@@ -45,7 +45,7 @@ def render() -> None:
         for note in loaded.notes:
             st.caption(note)
     else:
-        if loaded.source == embeddings_words.TOY:
+        if loaded.editing:
             embeddings_table.edit(panel)
         panel.follow(partial(shown.sliders, panel, scene), partial(shown.picture, panel))
         claim_cards(shown.cards(loaded))

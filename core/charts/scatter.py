@@ -246,7 +246,13 @@ def scatter_data(
     first = list(dict.fromkeys([*([] if chosen is None else [chosen, *linked]), *ringed]))
     order = [word for word in dict.fromkeys([*first, *range(count)]) if word in inside and not faint]
     shown, sides = _named(
-        flat, names, order, height, ringed=first, taken=[_target_box(spot, target_name, height) for spot in end]
+        flat,
+        names,
+        order,
+        height,
+        ringed=first,
+        arrows=lines,
+        taken=[_target_box(spot, target_name, height) for spot in end],
     )
     ties = np.array([flat[[chosen, word]] for word in linked] if chosen is not None else []).reshape(-1, 2, 2)
     return {
@@ -340,6 +346,7 @@ def _named(
     height: int,
     *,
     ringed: Sequence[int],
+    arrows: Array,
     taken: Sequence[Array],
 ) -> tuple[list[int], list[int]]:
     """Which points have their names beside them, and on which side: right, left, above or below.
@@ -352,6 +359,9 @@ def _named(
     radii = np.full((len(spots), 1), 5.0)
     radii[list(ringed)] += _RING
     dots = np.column_stack((spots - radii, spots + radii))[:400]
+    along = np.linspace(0, 1, 24)[:, None, None]
+    shafts = (arrows[:, 0] + along * (arrows[:, 1] - arrows[:, 0])).reshape(-1, 2) * (unit, -unit)
+    dots = np.vstack((dots, np.column_stack((shafts - 3, shafts + 3))))
     boxes = np.array(taken).reshape(-1, 4)
     shown, sides = [], []
     for word in list(order)[:_TRIED]:

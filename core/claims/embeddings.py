@@ -117,6 +117,13 @@ class MapStudy:
     seeds_distances: Mapping[int, float]  # by perplexity: rank correlation of group distances between two seeds, meaned
     seeds_neighbours: Mapping[int, float]  # by perplexity: agreement of neighbours between two seeds, meaned
 
+    def by_perplexity(self, of: Callable[[MapQuality], float]) -> Mapping[int, tuple[float, ...]]:
+        """One measure of all maps: perplexity → its value for each seed."""
+        return {
+            perplexity: tuple(of(quality) for (each, _seed), quality in self.qualities.items() if each == perplexity)
+            for perplexity in self.seeds_distances
+        }
+
 
 def trial_perplexities(num_words: int) -> tuple[int, ...]:
     """The perplexities that are tried: small, usual, and as large as so many words allow.
@@ -182,33 +189,40 @@ def study_maps(
 SHOWN = 0.9
 
 
-def groups_verdict(own: float, of_maps: Sequence[float], *, shown: float = SHOWN) -> Verdict:
+def groups_verdict(own: float, of_maps: Mapping[int, Sequence[float]], *, shown: float = SHOWN) -> Verdict:
     """Judge "a t-SNE picture shows the groups" by shares of words whose nearest word is of their own group.
 
-    A map shows them if its share is at least `shown` of that of the vectors: it cannot show what is not there.
-    HOLDS if all maps do, DOES_NOT_HOLD if none does; ONLY_IF some do: it depends on perplexity and seed. UNDECIDED
-    without maps, or if the vectors have no groups to show.
+    of_maps: those of all seeds, by perplexity. A map shows the groups if its share is at least `shown` of that of the
+    vectors: it cannot show what is not there. UNDECIDED without maps, or if the vectors have no groups to show; else as
+    `always_verdict`.
     """
     if not of_maps or not own > 0:
         return Verdict.UNDECIDED
-    good = [share >= shown * own for share in of_maps]
-    if all(good):
-        return Verdict.HOLDS
-    return Verdict.ONLY_IF if any(good) else Verdict.DOES_NOT_HOLD
+    return always_verdict([[share >= shown * own for share in shares] for shares in of_maps.values()])
 
 
 KEPT = 0.8
 
 
-def distances_verdict(of_maps: Sequence[float], *, kept: float = KEPT) -> Verdict:
+def distances_verdict(of_maps: Mapping[int, Sequence[float]], *, kept: float = KEPT) -> Verdict:
     """Judge "what stands far apart on a t-SNE picture differs much" by the maps' rank correlations with the vectors.
 
-    HOLDS if they are at least `kept` on every map: where it is 0.8, about four of five pairs of distances are in the
-    right order. ONLY_IF some are, DOES_NOT_HOLD if none is. UNDECIDED without maps or with fewer than three groups.
+    of_maps: those of all seeds, by perplexity. A map keeps the distances if its correlation is at least `kept`: where
+    it is 0.8, about four of five pairs of distances are in the right order. UNDECIDED without maps or with fewer than
+    three groups; else as `always_verdict`.
     """
-    if not of_maps or any(math.isnan(correlation) for correlation in of_maps):
+    if not of_maps or any(math.isnan(correlation) for each in of_maps.values() for correlation in each):
         return Verdict.UNDECIDED
-    good = [correlation >= kept for correlation in of_maps]
-    if all(good):
+    return always_verdict([[correlation >= kept for correlation in each] for each in of_maps.values()])
+
+
+def always_verdict(good: Sequence[Sequence[bool]]) -> Verdict:
+    """Judge maps by whether they are good: for each perplexity, those of all seeds.
+
+    HOLDS if all are. ONLY_IF all are of at least one perplexity. DOES_NOT_HOLD if there is no such perplexity: whoever
+    draws one map then cannot know whether it is a good one.
+    """
+    always = [all(each) for each in good]
+    if all(always):
         return Verdict.HOLDS
-    return Verdict.ONLY_IF if any(good) else Verdict.DOES_NOT_HOLD
+    return Verdict.ONLY_IF if any(always) else Verdict.DOES_NOT_HOLD

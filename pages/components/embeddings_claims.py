@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from core.claims import Verdict
 from core.claims.embeddings import (
-    MapQuality,
     MapStudy,
     SumTrial,
     distances_verdict,
@@ -96,53 +95,50 @@ def of_maps(loaded: Loaded, *, asked: bool = False) -> tuple[Claim, ...]:
 
 def _groups(statement: str, found: MapStudy) -> Claim:
     """By the share of words whose nearest word is of their own group."""
-    verdict = groups_verdict(found.own, [quality.own for quality in found.qualities.values()])
+    of_maps = found.by_perplexity(lambda quality: quality.own)
+    verdict = groups_verdict(found.own, of_maps)
     if verdict is Verdict.UNDECIDED:
         return Claim(statement, verdict, _("There must be groups with several words to say so."))
     measured = _(
         "The nearest word is of the same group for {vectors} of the words by their vectors, for {pca} in PCA, and in "
         "t-SNE for {maps}."
-    ).format(
-        vectors=percent(found.own),
-        pca=percent(found.pca.own),
-        maps=_by_perplexity(found, lambda quality: quality.own, lambda share: percent(share)),
-    )
-    return Claim(statement, verdict, measured, label=_with_luck(verdict))
+    ).format(vectors=percent(found.own), pca=percent(found.pca.own), maps=_written(of_maps, percent))
+    return Claim(statement, verdict, measured, label=_label(verdict))
 
 
 def _distances(statement: str, found: MapStudy) -> Claim:
     """By the rank correlation of distances between groups."""
-    verdict = distances_verdict([quality.distances for quality in found.qualities.values()])
+    of_maps = found.by_perplexity(lambda quality: quality.distances)
+    verdict = distances_verdict(of_maps)
     if verdict is Verdict.UNDECIDED:
         return Claim(statement, verdict, _("There must be at least three groups to say so."))
     measured = _(
         "Distances between groups against those of the vectors: rank correlation {pca} in PCA, in t-SNE {maps}. "
         "Between two seeds of one perplexity it is {seeds}."
     ).format(
-        pca=signed(found.pca.distances, 2),
-        maps=_by_perplexity(found, lambda quality: quality.distances, lambda number: signed(number, 2)),
-        seeds=_from_to([signed(number, 2) for number in sorted(found.seeds_distances.values())]),
+        pca=_two_digits(found.pca.distances),
+        maps=_written(of_maps, _two_digits),
+        seeds=_from_to(sorted(found.seeds_distances.values()), _two_digits),
     )
-    return Claim(statement, verdict, measured, label=_with_luck(verdict))
+    return Claim(statement, verdict, measured, label=_label(verdict))
 
 
-def _with_luck(verdict: Verdict) -> str | None:
+def _label(verdict: Verdict) -> str | None:
     return _("only with a fitting perplexity") if verdict is Verdict.ONLY_IF else None
 
 
-def _by_perplexity(found: MapStudy, of: Callable[[MapQuality], float], write: Callable[[float], str]) -> str:
+def _written(of_maps: Mapping[int, Sequence[float]], write: Callable[[float], str]) -> str:
     """What the maps of each perplexity reach, from the smallest to the largest over their seeds."""
-    said = []
-    for perplexity in found.seeds_distances:
-        values = sorted(of(quality) for (each, _seed), quality in found.qualities.items() if each == perplexity)
-        said.append(
-            _("{values} (perplexity {perplexity})").format(
-                values=_from_to([write(value) for value in values]), perplexity=perplexity
-            )
-        )
-    return ", ".join(said)
+    return ", ".join(
+        _("{values} (perplexity {perplexity})").format(values=_from_to(sorted(values), write), perplexity=perplexity)
+        for perplexity, values in of_maps.items()
+    )
 
 
-def _from_to(written: Sequence[str]) -> str:
-    """The first and the last of them."""
-    return written[0] if written[0] == written[-1] else _("{low} to {high}").format(low=written[0], high=written[-1])
+def _from_to(values: Sequence[float], write: Callable[[float], str]) -> str:
+    low, high = write(values[0]), write(values[-1])
+    return low if low == high else _("{low} to {high}").format(low=low, high=high)
+
+
+def _two_digits(number: float) -> str:
+    return signed(number, 2)

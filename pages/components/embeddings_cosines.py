@@ -70,7 +70,7 @@ def picture(panel: Panel, scene: Scene) -> None:
         words=heatmaps.Words(
             row_axis="", column_axis="", query=_("word"), key=_("and"), value=_("cosine"), masked="", allowed=""
         ),
-        height=HEIGHT,
+        height=embeddings_scene.height(scene.loaded, HEIGHT),
     )
     plot = figure(
         KEY,

@@ -24,7 +24,6 @@ KEY = "embeddings.map"
 LAST = "embeddings.last"  # in the session's state: the map that was drawn last
 HEIGHT = 350
 COMPARED = 3  # nearest words of each word that are compared
-LEGIBLE = 620  # pixels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,7 +117,6 @@ def picture(panel: Panel, scene: Scene) -> None:
             "lead from the chosen word to its neighbours."
         ),
         on_select=choose,
-        least=LEGIBLE,
     )
     watch(embeddings_scene.MAP)
     embeddings_fold.of_map(loaded, settings, fitted, plot, code=(fit_pca, Pca, run_tsne, turned))
@@ -204,7 +202,7 @@ def _part(
             spokes=spokes.numpy(),
             faint=note is not None,
             note=note,
-            height=HEIGHT,
+            height=embeddings_scene.height(scene.loaded, HEIGHT),
             nonce=clicks(KEY),
         )
     return part(
@@ -218,7 +216,7 @@ def _part(
         axis_names=axis_names,
         words=embeddings_scene.scatter_words(),
         title=title,
-        height=HEIGHT,
+        height=embeddings_scene.height(scene.loaded, HEIGHT),
     )
 
 

@@ -23,6 +23,7 @@ MAP, STUDY = "embeddings.tsne", "embeddings.study"  # places for what arrives
 FEW = 60  # words up to which all maps are studied without being asked for
 STUDIED = 120  # words, at most, of which many maps are drawn
 NEIGHBOURS = 5
+ROOM = 130  # pixels that a picture gives to a table above it
 SMALL, LARGE = "maps", "large maps"  # who computes them: nobody with a few words waits for somebody with many
 
 
@@ -112,6 +113,11 @@ def study(loaded: Loaded) -> Arrival:
 
 
 # ------------------------------------------------------------------------------------------------- shared by pictures
+
+
+def height(loaded: Loaded, usual: int) -> int:
+    """Of a picture, in pixels; less if the table stands above it."""
+    return usual - ROOM if loaded.editing else usual
 
 
 def legend(loaded: Loaded) -> list[list[Part]]:

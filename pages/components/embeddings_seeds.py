@@ -78,7 +78,7 @@ def _pca_part(scene: Scene, found: MapStudy | None) -> Part:
         word=_("word"),
         said=said,
         title=_("For comparison"),
-        height=HEIGHT // len(trial_perplexities(len(some.names))),
+        height=embeddings_scene.height(scene.loaded, HEIGHT) // len(trial_perplexities(len(some.names))),
     )
 
 
@@ -99,7 +99,7 @@ def _maps_part(scene: Scene, found: MapStudy | None) -> Part:
         word=_("word"),
         said=tuple(_said(found.qualities[each]) for each in settings) if found is not None else (),
         title=_("t-SNE; beside each row its perplexity"),
-        height=HEIGHT,
+        height=embeddings_scene.height(scene.loaded, HEIGHT),
     )
 
 

@@ -38,7 +38,6 @@ MAP_SHARE = 0.46  # of the width
 SHOWN = 9  # words in a ranking
 DRAWN = 12  # words on the map: those of the sum, and others that are near to it
 FEWEST = 4  # words that decide from where the map is looked at
-LEGIBLE = 760  # pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +109,16 @@ def picture(panel: Panel, scene: Scene) -> None:
     if solved is None:
         st.info(scene.problem)
         return
-    look_for(*_in_words(scene.loaded, solved))
+    look_for(*_in_words(solved))
+    height = embeddings_scene.height(scene.loaded, HEIGHT)
     plot = figure(
         KEY,
         [
             *embeddings_scene.legend(scene.loaded),
             [
                 _map_part(scene.loaded, solved),
-                _ranking(solved, "every", solved.every, _("Nearest of all words")),
-                _ranking(solved, "others", solved.others, _("Nearest, inputs left out")),
+                _ranking(solved, "every", solved.every, _("Nearest of all words"), height),
+                _ranking(solved, "others", solved.others, _("Nearest, inputs left out"), height),
             ],
         ],
         name=_("sum of words"),
@@ -126,7 +126,6 @@ def picture(panel: Panel, scene: Scene) -> None:
             "The words as points in the plane of the PCA, with the sum as arrows; and bars: the words nearest to the "
             "sum by cosine, with the words of the sum among them and without."
         ),
-        least=LEGIBLE,
     )
     embeddings_fold.of_sum(
         scene.loaded, solved.asked, solved.target, plot, code=(add_up, cosines_to, nearest, steps_of)
@@ -249,7 +248,7 @@ def _map_part(loaded: Loaded, solved: Solved) -> Part:
             target=fitted.project(solved.target).numpy(),
             target_name=solved.written,
             framed=max(FEWEST, len(solved.vectors)),
-            height=HEIGHT,
+            height=embeddings_scene.height(loaded, HEIGHT),
         ),
         share=MAP_SHARE,
         names=names,
@@ -257,7 +256,7 @@ def _map_part(loaded: Loaded, solved: Solved) -> Part:
         axes=(axes[0], axes[1]),
         words=embeddings_scene.scatter_words(target=solved.written),
         title=_("PCA of the words of the sum, and others near"),
-        height=HEIGHT,
+        height=embeddings_scene.height(loaded, HEIGHT),
         clickable=False,
     )
 
@@ -278,7 +277,7 @@ def _on_the_map(loaded: Loaded, solved: Solved) -> tuple[tuple[str, ...], tuple[
     )
 
 
-def _ranking(solved: Solved, name: str, ranked: Sequence[Ranked], title: str) -> Part:
+def _ranking(solved: Solved, name: str, ranked: Sequence[Ranked], title: str, height: int) -> Part:
     def kind(word: str) -> int:
         if word == solved.asked.expected:
             return cosine_bars.WANTED
@@ -303,11 +302,11 @@ def _ranking(solved: Solved, name: str, ranked: Sequence[Ranked], title: str) ->
             wanted=_("expected"),
         ),
         title=title,
-        height=HEIGHT,
+        height=height,
     )
 
 
-def _in_words(loaded: Loaded, solved: Solved) -> Sequence[str]:
+def _in_words(solved: Solved) -> Sequence[str]:
     first, second = solved.every[0], solved.others[0] if solved.others else None
     sentences = [
         _("Nearest to {sum} is “{word}”, with a cosine of {cosine}.").format(
@@ -329,4 +328,4 @@ def _in_words(loaded: Loaded, solved: Solved) -> Sequence[str]:
                 word=expected.word, place=f"{expected.place:,}", again=f"{again.place:,}"
             )
         )
-    return [*sentences, *solved.notes, *loaded.notes]
+    return [*sentences, *solved.notes]

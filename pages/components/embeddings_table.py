@@ -25,7 +25,7 @@ MOST_ROWS = 30
 LARGEST = 9.0
 DIGITS = 4
 ROW_HEIGHT = 26
-TALLEST = 400  # pixels
+TALLEST = 212  # pixels
 
 _TEXT = r'"(?:[^"\\\x00-\x1f]|\\["\\]){1,60}"'
 _NUMBER = r"-?[0-9](?:\.[0-9]{1,4})?"
@@ -61,15 +61,15 @@ def group_names() -> dict[str, str]:
     }
 
 
-def choose(panel: Panel) -> WordVectors:
-    """The switch for the editor; the editor itself is drawn by `edit`."""
+def choose(panel: Panel) -> tuple[WordVectors, bool]:
+    """The table, and whether it shall be edited; the editor itself is drawn by `edit`."""
     written = panel.hidden("table", _("Table"), default="", pattern=WRITTEN)
-    panel.toggle("edit", _("Edit the table"), default=False)
+    editing = panel.toggle("edit", _("Edit the table"), default=False)
     try:
-        return _named(_read(rows(written)))
+        return _named(_read(rows(written))), editing
     except TableError as error:  # only an address that somebody has written by hand
         st.warning(sentence(error), icon=":material/edit:")
-        return _named(_read(rows("")))
+        return _named(_read(rows(""))), editing
 
 
 def rows(written: str) -> list[Row]:
@@ -91,9 +91,7 @@ def _named(words: WordVectors) -> WordVectors:
 
 
 def edit(panel: Panel) -> None:
-    """Draw the editor, if it is switched on."""
-    if not st.session_state.get("embeddings_edit"):
-        return
+    """Draw the editor."""
     written: str = st.session_state["embeddings_table"]
     now = (written, language())
     editor: Editor | None = st.session_state.get(STATE)

@@ -40,6 +40,7 @@ class Loaded:
     words: WordVectors
     digest: str
     near: tuple[int, ...]  # of each word the nearest other one by cosine
+    editing: bool = False  # there is a table above the picture
     model: ModelWords | None = None  # whose input embeddings these are
     notes: tuple[str, ...] = ()
 
@@ -65,10 +66,11 @@ def choose(panel: Panel) -> Loaded | Nothing:
         help=_("Models: their input embeddings, which are the same whatever stands around a word."),
     )
     if source == TOY:
-        return _loaded(TOY, embeddings_table.choose(panel))
+        table, editing = embeddings_table.choose(panel)
+        return replace(_loaded(TOY, table), editing=editing)
     if source == FILE:
-        table = embeddings_upload.choose()
-        return table if isinstance(table, Nothing) else _loaded(FILE, table)
+        brought = embeddings_upload.choose()
+        return brought if isinstance(brought, Nothing) else _loaded(FILE, brought)
     text = panel.text(
         "words",
         _("Words"),
@@ -148,7 +150,9 @@ def _looked_up(text: str, model: ModelWords) -> tuple[list[tuple[Looked, str]], 
 
 
 def _few(told: str, count: int) -> str:
-    return told if count <= TOLD else f"{told}, …"
+    if count <= TOLD:
+        return told
+    return _("{words} and {count} more").format(words=told, count=count - TOLD)
 
 
 def _bare(piece: str) -> str:
