@@ -4,7 +4,7 @@ Attentions and vectors are those that transformers returns; nothing is hooked, s
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from tokenizers import Tokenizer
@@ -26,6 +26,7 @@ _NO_TEXT = "\ufffd"  # part of a letter of several bytes
 class Reading:
     """One text, or a pair, as a model reads it."""
 
+    texts: tuple[str, ...]  # what of it there is room for
     ids: tuple[int, ...]  # of what the encoder, or the only stack, reads
     tokens: tuple[str, ...]  # the mark of a word's beginning in front; special ones as they are
     places: tuple[tuple[int, int], ...]  # of each token in its text; (0, 0) for special ones
@@ -43,18 +44,10 @@ class Reading:
         raise ValueError(f"kind ({kind}) must be one of {', '.join(maps.kind for maps in self.maps)}")
 
 
-def read(
-    model: AnyModel,
-    text: str,
-    pair: str | None = None,
-    *,
-    trace: DecodingTrace | None = None,
-    most_tokens: int = MOST_TOKENS,
-) -> Reading | None:
+def read(model: AnyModel, text: str, pair: str | None = None, *, most_tokens: int = MOST_TOKENS) -> Reading | None:
     """Read a text, or two as one input, with an encoder or a decoder; None if there is no token in it.
 
-    pair: the second text; only encoders take one. trace: of an encoder–decoder, its translation of this very text,
-        which gives the maps of the decoder. most_tokens: what exceeds it is cut off, the longer text first.
+    pair: the second text; only encoders take one. most_tokens: what exceeds it is cut off, the longer text first.
     Raises: ValueError if the model takes no pair, or most_tokens is less than 5.
     """
     if most_tokens < 5:
@@ -62,16 +55,39 @@ def read(
     if pair is not None and model.facts.family.kind is not Halves.ENCODER:
         raise ValueError(f"pair ({pair!r}) must be None for a model that is no encoder ({model.facts.family})")
     encoded = _encode(model, text, pair, most_tokens)
-    if not any(not special for special in encoded.special):
+    if all(encoded.special):
         return None
     states, weights = run(model, encoded.ids, encoded.parts)
     kind = Kind.DECODER if model.facts.family.kind is Halves.DECODER else Kind.ENCODER
-    maps: tuple[Maps, ...] = (Maps(kind, encoded.tokens, encoded.tokens, weights),)
-    if trace is not None:
-        maps += tuple(each for each in attention_maps(trace) if each.kind is not Kind.ENCODER)
     return Reading(
-        encoded.ids, encoded.tokens, encoded.places, encoded.parts, encoded.special, maps, states, encoded.was_cut
+        texts=encoded.texts,
+        ids=encoded.ids,
+        tokens=encoded.tokens,
+        places=encoded.places,
+        parts=encoded.parts,
+        special=encoded.special,
+        maps=(Maps(kind, encoded.tokens, encoded.tokens, weights),),
+        states=states,
+        was_cut=encoded.was_cut,
     )
+
+
+def read_ids(model: TextModel, texts: Sequence[str], ids: Sequence[int]) -> Reading:
+    """Read tokens that a decoder has written itself: written out and read again, they might be cut in other places.
+
+    The places in the text are not known: all are (0, 0).
+    """
+    special = tuple(number == model.tokenizer.eos_token_id for number in ids)
+    tokens, parts = written(model.tokenizer, ids, special), (0,) * len(ids)
+    states, weights = run(model, ids, parts)
+    maps = (Maps(Kind.DECODER, tokens, tokens, weights),)
+    return Reading(tuple(texts), tuple(ids), tokens, ((0, 0),) * len(ids), parts, special, maps, states, was_cut=False)
+
+
+def with_translation(reading: Reading, trace: DecodingTrace) -> Reading:
+    """The same, with the maps of the decoder that wrote this translation of the very text."""
+    others = (each for each in attention_maps(trace) if each.kind is not Kind.ENCODER)
+    return replace(reading, maps=(*reading.maps, *others))
 
 
 @torch.inference_mode()
@@ -110,6 +126,7 @@ def _inputs(model: AnyModel, ids: Tensor, parts: Tensor) -> dict[str, Tensor]:
 
 @dataclass(frozen=True, slots=True)
 class _Encoded:
+    texts: tuple[str, ...]
     ids: tuple[int, ...]
     tokens: tuple[str, ...]
     places: tuple[tuple[int, int], ...]
@@ -133,6 +150,7 @@ def _encode(model: AnyModel, text: str, pair: str | None, most_tokens: int) -> _
         found = backend.encode(text, pair)
     special = tuple(bool(mark) for mark in found.special_tokens_mask)
     return _Encoded(
+        (text,) if pair is None else (text, pair),
         tuple(found.ids),
         written(model.tokenizer, found.ids, special),
         tuple((start, end) for start, end in found.offsets),

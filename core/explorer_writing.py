@@ -1,5 +1,6 @@
 """Let a decoder continue a text: one token at a time, always the most probable one."""
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -17,7 +18,12 @@ class Candidate:
 
     token_id: int
     token: str
-    probability: float
+    log_probability: float
+    drawn: None = None  # nothing is drawn: the first one is taken
+
+    @property
+    def probability(self) -> float:
+        return math.exp(self.log_probability)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +41,7 @@ class Written:
 class Continuation:
     """A text, and what a model writes behind it."""
 
-    text: str  # what was given, as far as there was room
+    ids: tuple[int, ...]  # of all: what was given, as far as there was room, and what follows
     steps: tuple[Written, ...]
     said: str  # the continuation
     ended: bool  # the model said that the text is over
@@ -66,20 +72,19 @@ def continue_text(model: TextModel, text: str, steps: int, *, most_tokens: int =
         said.append(found[-1].chosen.token_id)
         given = torch.tensor([[said[-1]]])
     ended = said[-1] == end
-    given_text, spoken = (str(model.tokenizer.decode(each)) for each in (ids, said[:-1] if ended else said))
-    return Continuation(given_text, tuple(found), spoken, ended)
+    spoken = str(model.tokenizer.decode(said[:-1] if ended else said))
+    return Continuation((*ids, *said), tuple(found), spoken, ended)
 
 
 def _step(model: TextModel, logits: Tensor) -> Written:
     """logits: (vocab_size,)."""
-    probabilities = logits.double().softmax(dim=-1)
-    best = probabilities.topk(min(CANDIDATES, len(probabilities)))
+    best = logits.double().log_softmax(dim=-1).topk(min(CANDIDATES, len(logits)))
     ids = [int(number) for number in best.indices]
     special = [number == model.tokenizer.eos_token_id for number in ids]
     tokens = [written(model.tokenizer, [number], [apart])[0] for number, apart in zip(ids, special, strict=True)]
     return Written(
         tuple(
-            Candidate(number, token, float(probability))
-            for number, token, probability in zip(ids, tokens, best.values, strict=True)
+            Candidate(number, token, float(log_probability))
+            for number, token, log_probability in zip(ids, tokens, best.values, strict=True)
         )
     )
