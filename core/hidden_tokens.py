@@ -1,7 +1,7 @@
 """Does much attention mean much influence? One source token after the other is hidden from a translation model.
 
-Jain & Wallace 2019, "Attention is not Explanation", and Wiegreffe & Pinter 2019, "Attention is not not Explanation",
-for the question; Serrano & Smith 2019, "Is Attention Interpretable?", for hiding what is attended to.
+The question of `core.explorer_hide`, which asks it of encoders and decoders, here of both together: Jain & Wallace 2019,
+"Attention is not Explanation"; Serrano & Smith 2019, "Is Attention Interpretable?", hide what is attended to.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from core.explorer_hide import rank_correlation
 from core.models import TranslationModel
 
 
@@ -24,7 +25,8 @@ class Influence:
 
     @property
     def correlation(self) -> float:
-        return rank_correlation(self.attention, self.moved)
+        """Of the two, by ranks; 0 where one of them is the same for all tokens."""
+        return rank_correlation(self.attention, self.moved) or 0.0
 
 
 def measure_influence(model: TranslationModel, source_ids: Sequence[int], target_ids: Sequence[int]) -> Influence:
@@ -51,28 +53,3 @@ def measure_influence(model: TranslationModel, source_ids: Sequence[int], target
     attention = torch.stack([layer[0] for layer in out.cross_attentions]).double().mean(dim=(0, 1, 2))  # (count,)
     tokens = tuple(model.tokenizer.convert_ids_to_tokens(list(source_ids)))
     return Influence(tokens, attention, moved)
-
-
-def rank_correlation(x: Tensor, y: Tensor) -> float:
-    """Spearman's: the correlation of the ranks, equal numbers sharing their mean rank; 0 if all of one are equal.
-
-    Shapes: x and y (n,).
-    Raises: ValueError if they differ in shape, or hold fewer than two numbers.
-    Source: Spearman 1904, "The Proof and Measurement of Association between Two Things".
-    """
-    if x.shape != y.shape or x.ndim != 1 or len(x) < 2:
-        raise ValueError(f"x {tuple(x.shape)} and y {tuple(y.shape)} must be equally long, at least 2")
-    centred = [ranks - ranks.mean() for ranks in map(mean_ranks, (x, y))]
-    spread = centred[0].norm() * centred[1].norm()
-    return float(centred[0] @ centred[1] / spread) if spread > 0 else 0.0
-
-
-def mean_ranks(x: Tensor) -> Tensor:
-    """From 1, the smallest; equal numbers share the mean of their places.
-
-    >>> mean_ranks(torch.tensor([3.0, 1.0, 3.0])).tolist()
-    [2.5, 1.0, 2.5]
-    """
-    smaller = (x[None, :] < x[:, None]).sum(dim=-1)  # (n,)
-    equal = (x[None, :] == x[:, None]).sum(dim=-1)  # (n,), itself among them
-    return smaller.double() + (equal.double() + 1) / 2

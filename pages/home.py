@@ -21,6 +21,10 @@ LEADS_TO = {
     "encoder_self_attention": "heads",
     "decoder_self_attention": "masks",
     "cross_attention": "qkv",
+    "encoder_feed_forward": "transformer",
+    "encoder_add_norm": "transformer",
+    "decoder_feed_forward": "transformer",
+    "decoder_add_norm": "transformer",
     "output_projection": "translation",
     "whole": "translation",
 }

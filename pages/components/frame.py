@@ -16,7 +16,7 @@ ICON = str(Path(__file__).parent / "icon.png")
 SIDEBAR_WIDTHS = {"normal": 300, "projector": 390}
 ROOMS = {"normal": 1065, "projector": 962}  # pixels that are left for the plots in a window of 1440
 SIZE = "size"
-CALM = ("translation_calm", "qkv_calm", "recurrence_calm", "rank_calm", "embeddings_calm")
+CALM = ("translation_calm", "qkv_calm", "recurrence_calm", "rank_calm", "embeddings_calm", "transformer_calm")
 """Around sliders whose every move is expensive."""
 
 

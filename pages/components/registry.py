@@ -29,7 +29,8 @@ def sections() -> Mapping[str, Sequence[StreamlitPage]]:
             st.Page(_lazily("gqa", computes=True), title=_("Shared KV heads"), url_path="gqa"),
         ],
         _("Whole model"): [
-            st.Page(_lazily("translation", computes=True), title=_("Translation"), url_path="translation")
+            st.Page(_lazily("transformer", computes=True), title=_("The whole Transformer"), url_path="transformer"),
+            st.Page(_lazily("translation", computes=True), title=_("Translation"), url_path="translation"),
         ],
     }
 

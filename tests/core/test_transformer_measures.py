@@ -5,20 +5,23 @@ from typing import Any
 
 import pytest
 import torch
-from scipy import stats
-from torch import Tensor, nn
+from torch import nn
 
 from core import models
 from core.anatomy import Block, Kind, Side, UnknownNetworkError
+from core.batch_reading import PaddedRows, read_batch
+from core.batches import Batch
 from core.decoding import translate
-from core.hidden_tokens import mean_ranks, measure_influence, rank_correlation
+from core.hidden_tokens import Influence, measure_influence
 from core.initial_gradients import START, measure_start
-from core.model_pass import Sizes, pass_of_network, pass_through
-from core.position_likeness import likeness_by_distance, random_table
+from core.masks import causal_mask, combine, padding_mask
+from core.model_pass import Sizes, config_parameters, pass_of_network, pass_through
+from core.position_likeness import learnt_positions, likeness_by_distance, random_table
 from core.positions.sinusoidal import sinusoidal_encoding
-from core.residual_stream import Stream, trace_stream
+from core.residual_stream import Stream, read_stream, trace_stream
 from core.transformer import NormPlace, Stacks, random_transformer
 from core.transformer_costs import BYTES, PART_OF, Cost, Part, cost_parts, growth
+from core.transformer_presets import PUBLISHED
 from tests.core.test_anatomy import NETWORKS, SMALL, networks
 
 SIZES = Sizes(batch=3, seq_source=11, seq_target=7)
@@ -254,21 +257,80 @@ def test_too_little_to_hide_is_refused() -> None:
         measure_influence(model, [5, 1], [])
 
 
-def numbers(count: int, *, ties: bool) -> Tensor:
-    drawn = torch.randn(count, generator=generator(count), dtype=torch.float64)
-    return drawn.round() if ties else drawn
+def test_influence_is_compared_by_ranks() -> None:
+    found = Influence(("a", "b", "c"), torch.tensor([0.1, 0.2, 0.7]), torch.tensor([0.5, 0.4, 0.1]))
+    assert found.correlation == pytest.approx(-1)
+    assert Influence(("a", "b"), torch.tensor([0.5, 0.5]), torch.tensor([0.1, 0.2])).correlation == 0
 
 
-@pytest.mark.parametrize("ties", [True, False])
-def test_rank_correlation_is_that_of_scipy(ties: bool) -> None:
-    x, y = numbers(23, ties=ties), numbers(23, ties=ties) * 0.5 + numbers(29, ties=ties)[:23]
-    assert rank_correlation(x, y) == pytest.approx(stats.spearmanr(x.numpy(), y.numpy()).statistic, abs=1e-12)
-    assert mean_ranks(x).tolist() == stats.rankdata(x.numpy()).tolist()
+# ----------------------------------------------------------------------------------------------------- loaded models
 
 
-def test_rank_correlation_of_equal_numbers_is_none() -> None:
-    assert rank_correlation(torch.ones(3), torch.tensor([1.0, 2.0, 3.0])) == 0
-    with pytest.raises(ValueError, match="must be equally long, at least 2"):
-        rank_correlation(torch.ones(1), torch.ones(1))
-    with pytest.raises(ValueError, match="must be equally long, at least 2"):
-        rank_correlation(torch.ones(3), torch.ones(4))
+def test_a_text_is_read_by_a_translation_model_with_what_it_says() -> None:
+    model = models.load("atlas-fr-en")
+    ids, said = model.tokenizer("Il pleut.").input_ids, model.tokenizer("It rains.").input_ids
+    stream = read_stream(model, ids, said)
+    assert {len(step.before) for step in stream.of(Side.ENCODER)} == {len(ids)}
+    assert {len(step.before) for step in stream.of(Side.DECODER)} == {len(said)}
+    assert len(stream.steps) == 3 * 2 + 3 * 3
+    with pytest.raises(ValueError, match=r"said \(0\) must hold at least 1 token"):
+        read_stream(model, ids)
+    with pytest.raises(ValueError, match=r"ids \(0\) must hold at least 1 token"):
+        read_stream(model, [], said)
+
+
+def test_learnt_positions_are_found_where_there_are_some() -> None:
+    found = {name: learnt_positions(NETWORKS[name]()) for name in ("bert", "distilbert", "gpt2", "marian", "t5")}
+    assert {name for name, table in found.items() if table is not None} == {"bert", "distilbert", "gpt2"}
+    assert all(table is None or table.shape == (29, 20) for table in found.values())
+
+
+# ------------------------------------------------------------------------------------------------- who reads whom
+
+SOURCE = Batch((("le", "chat", "dort"), ("il", "pleut"), ("oui",)), cut=False)
+TARGET = Batch((("the", "cat", "sleeps"), ("it", "rains", "so", "hard"), ("yes",)), cut=False)
+
+
+def test_what_is_seen_is_what_the_masks_permit() -> None:
+    found = read_batch(SOURCE, TARGET, seed=0)
+    source, target = padding_mask(SOURCE.lengths, 3), padding_mask(TARGET.lengths, 4)
+    for sentence in range(3):
+        assert torch.equal(found.sees("encoder", sentence), source[sentence, 0].expand(3, 3))
+        assert torch.equal(found.sees("decoder", sentence), combine(causal_mask(4), target[sentence, 0]))
+        assert torch.equal(found.sees("cross", sentence), source[sentence, 0].expand(4, 3))
+    assert {name: tuple(w.shape) for name, w in found.weights.items()} == {
+        "encoder": (3, 2, 3, 3),
+        "decoder": (3, 2, 4, 4),
+        "cross": (3, 2, 4, 3),
+    }
+
+
+def test_without_masks_padding_is_seen_and_the_future_is_not() -> None:
+    found = read_batch(SOURCE, TARGET, seed=0, masked=False)
+    assert found.sees("cross", 2).all()
+    assert torch.equal(found.sees("decoder", 0), causal_mask(4))
+
+
+def test_padded_rows_are_counted() -> None:
+    assert read_batch(SOURCE, TARGET, seed=0).padded_rows() == PaddedRows(3, 0, 3, 3)
+    assert read_batch(SOURCE, None, seed=0, masked=False).padded_rows() == PaddedRows(3, 3, 3, 3)
+    assert read_batch(None, TARGET, seed=0).padded_rows() == PaddedRows(4, 0, 4, 4)
+    assert read_batch(Batch((("oui",),), cut=False), None, seed=0).padded_rows() == PaddedRows(0, 0, 0, 0)
+
+
+def test_batches_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ValueError, match="source and target must not both be None"):
+        read_batch(None, None, seed=0)
+    with pytest.raises(ValueError, match=r"source \(0 sentences\) must hold at least one"):
+        read_batch(Batch((), cut=False), None, seed=0)
+    with pytest.raises(ValueError, match=r"source \(3\) and target \(1\) must have equally many sentences"):
+        read_batch(SOURCE, Batch((("yes",),), cut=False), seed=0)
+
+
+# ------------------------------------------------------------------------------------------------- published sizes
+
+
+@pytest.mark.parametrize(("name", "millions"), [("Transformer base", 65), ("BERT base", 110), ("GPT-2", 124)])
+def test_published_sizes_have_about_the_published_parameters(name: str, millions: int) -> None:
+    """Vaswani et al. say 65, Devlin et al. 110, and the published GPT-2 has 124 million."""
+    assert config_parameters(PUBLISHED[name]) / 1e6 == pytest.approx(millions, rel=0.04)

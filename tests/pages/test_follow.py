@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
-PAGES = ("translation", "masks", "qkv", "recurrence", "sinusoidal", "rope", "heads", "rank", "gqa")
+PAGES = ("translation", "masks", "qkv", "recurrence", "sinusoidal", "rope", "heads", "rank", "gqa", "transformer")
 
 
 def opened(page: str, **address: str) -> AppTest:
