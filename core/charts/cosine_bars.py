@@ -40,7 +40,7 @@ def cosine_bars(
 ) -> alt.LayerChart:
     """The nearest words on top; what was put in is hollow and dashed, what is expected has a mark and the accent.
 
-    Dataset: "bars" (row, place: int16; word: str; cosine: float32; kind: int8), from :func:`cosine_bars_data`.
+    Dataset: "bars" (row: int16; place: int32; word: str; cosine: float32; kind: int8), from :func:`cosine_bars_data`.
     Raises: ValueError if count is less than 1.
     """
     if count < 1:
@@ -116,7 +116,7 @@ def cosine_bars_data(
         "bars": pd.DataFrame(
             {
                 "row": np.arange(len(words), dtype=np.int16),
-                "place": np.asarray(places, np.int16),
+                "place": np.asarray(places, np.int32),
                 "word": list(words),
                 "cosine": np.asarray(cosines, np.float32),
                 "kind": np.asarray(kinds, np.int8),

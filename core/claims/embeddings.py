@@ -40,10 +40,8 @@ def try_table(table: WordVectors, asked: Sum) -> SumTrial:
         or the sum points nowhere.
     """
     places = {word: place for place, word in enumerate(table.words)}
-    if asked.expected is None:
-        raise ValueError("a word must be expected")
     inputs = [places[term.word] for term in asked.terms]
-    expected = places[asked.expected]
+    expected = places[_expected(asked)]
     target = add_up(asked.terms, {term.word: table.vectors[places[term.word]] for term in asked.terms})
     (first,) = nearest(table.vectors, target, count=1)
     return SumTrial(
@@ -60,20 +58,26 @@ def try_model(model: ModelWords, asked: Sum) -> SumTrial:
 
     Raises: KeyError for the first word that the model does not know; ValueError as `try_table` does.
     """
-    if asked.expected is None:
-        raise ValueError("a word must be expected")
-    looked = {word: model.look_up(word) for word in (*(term.word for term in asked.terms), asked.expected)}
+    expected, inputs = _expected(asked), [term.word for term in asked.terms]
+    looked = {word: model.look_up(word) for word in (*inputs, expected)}
     vectors: dict[str, Tensor] = {}
     for word, found in looked.items():
         if found.vector is None:
             raise KeyError(word)
         vectors[word] = found.vector
     target = add_up(asked.terms, vectors)
-    inputs = [term.word for term in asked.terms]
     ((first, _cosine),) = model.nearest(target, count=1)
-    place, cosine = model.place_of(looked[asked.expected], target)
-    without, _same = model.place_of(looked[asked.expected], target, without=inputs)
+    place, cosine = model.place_of(looked[expected], target)
+    without, _same = model.place_of(looked[expected], target, without=inputs)
     return SumTrial(place, without, first, cosine, model.num_words)
+
+
+def _expected(asked: Sum) -> str:
+    if asked.expected is None:
+        raise ValueError("a word must be expected")
+    if asked.expected in {term.word for term in asked.terms}:
+        raise ValueError(f"expected ({asked.expected!r}) must not be one of the inputs")
+    return asked.expected
 
 
 def sum_verdict(trials: Sequence[SumTrial]) -> Verdict:

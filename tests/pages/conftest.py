@@ -9,7 +9,7 @@ import pytest
 from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.testing.v1 import AppTest
 
-from pages.components import warm
+from pages.components import arriving, warm
 from tests.pages.apps import Start
 
 HARMLESS = "missing ScriptRunContext"  # AppTest prepares a run outside the thread that runs it
@@ -21,6 +21,12 @@ def _no_packaged_components() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BidiComponentManager, "discover_and_register_components", lambda *_, **__: None)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a page computes in the background has arrived when a run is over."""
+    monkeypatch.setattr(arriving, "PATIENCE", 120.0)
 
 
 @pytest.fixture(autouse=True)
