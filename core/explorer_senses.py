@@ -33,9 +33,9 @@ def find_word(reading: Reading, text: str, word: str) -> tuple[int, ...]:
 
 
 def _exactly(reading: Reading, text: str, places: Sequence[int], start: int, end: int) -> bool:
-    """Whether these tokens cover the word and nothing else but spaces."""
+    """Whether these tokens cover the word and no letter or digit beside it."""
     first, last = reading.places[places[0]][0], reading.places[places[-1]][1]
-    return not text[first:start].strip() and not text[end:last].strip()
+    return not any(letter.isalnum() for letter in text[first:start] + text[end:last])
 
 
 def word_vectors(reading: Reading, places: Sequence[int]) -> Tensor:
@@ -65,10 +65,12 @@ def looks(reading: Reading, places: Sequence[int]) -> Tensor:
     return reading.maps[0].weights[:, :, list(places)].mean(dim=2)
 
 
-def most_seen(weights: Tensor, skip: Sequence[int], special: Sequence[bool]) -> int | None:
-    """The token of the text that gets the most, apart from those to skip; None if there is no other one.
+def most_seen(weights: Tensor, word: Sequence[int], idle: Sequence[bool]) -> int | None:
+    """The token that gets the most, apart from the word's own and idle ones; None if there is no other one.
+
+    idle: special tokens and what else tells nothing, such as full stops.
 
     Shape: weights (seq_len,).
     """
-    allowed = torch.tensor([not apart and place not in skip for place, apart in enumerate(special)])
+    allowed = torch.tensor([not out and place not in word for place, out in enumerate(idle)])
     return int(torch.where(allowed, weights, -1.0).argmax()) if bool(allowed.any()) else None

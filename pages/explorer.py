@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import streamlit as st
+
 from core import models
 from core.models import AnyModel, Kind
 from pages.components import (
@@ -21,7 +23,7 @@ from pages.components import (
     explorer_write,
 )
 from pages.components.controls import Panel
-from pages.components.explorer_scene import PAGE, choose_model
+from pages.components.explorer_scene import PAGE, Nothing, choose_model
 from pages.components.i18n import _
 from pages.components.words import Claim, claim_cards, heading
 
@@ -30,7 +32,7 @@ CHINESE = "bert-base-chinese"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a view is made of; `controls` reads the text, and returns None where there is nothing to show."""
+    """What a view is made of; `controls` reads the text, and returns Nothing where there is nothing to show."""
 
     controls: Callable[[Panel, AnyModel], Any]
     sliders: Callable[[Panel, Any], Any]
@@ -64,6 +66,9 @@ def render() -> None:
             settings = VIEWS[name].controls(panel, model)
     view = VIEWS[name]
     heading(_("Attention explorer"), _("What does a real model look at, and what does that tell?"), panel)
+    if isinstance(settings, Nothing):
+        st.info(settings.sentence)
+        settings = None
     if settings is not None:
         panel.follow(partial(view.sliders, panel, settings), partial(view.picture, panel))
         claim_cards(view.cards(settings))

@@ -15,6 +15,9 @@ from core.charts.heatmaps import Words
 from core.charts.png import MASKED, picture, shades
 from core.charts.theme import Style, hand, themed
 
+_EXACT = alt.AutoSizeParams(type="pad", contains="padding")
+"""The image is as large as it was made, and so must be what lies over it."""
+
 
 def large_map(
     style: Style,
@@ -42,8 +45,8 @@ def large_map(
     x = alt.X("k:O", scale=_bands(len(keys)), axis=keys_axis)
     image = (
         alt.Chart(alt.NamedData("image"))
-        .mark_image(width=alt.expr("width"), height=alt.expr("height"), aspect=False, smooth=False)
-        .encode(x=alt.value(alt.expr("width / 2")), y=alt.value(alt.expr("height / 2")), url="url:N")
+        .mark_image(width=width, height=high, aspect=False, smooth=False)
+        .encode(x=alt.value(width / 2), y=alt.value(high / 2), url="url:N")
     )
     tooltip = {
         words.query: "query_tokens[datum.q] + '  ·  ' + (datum.q + 1)",
@@ -66,7 +69,7 @@ def large_map(
         for stroke, thickness in ((style.background, 3.5 * style.scale), (style.accent, 1.8 * style.scale))
     ]
     select = alt.PointSelectionConfig(type="point", fields=["q", "nonce"], on="click", clear=False)
-    return themed(
+    chart = themed(
         alt.LayerChart(
             layer=[image, columns, *ring, row],
             params=[
@@ -80,6 +83,7 @@ def large_map(
         ),
         style,
     )
+    return chart.properties(autosize=_EXACT)
 
 
 def large_map_data(

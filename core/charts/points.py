@@ -32,7 +32,8 @@ def points(
     """A round point for each token, an open square for special ones.
 
     kinds: what a point and a square are, for the tooltip.
-    Dataset: "points" (t: int16; x, y: float32; square, named, side, chosen, nonce: int8), from :func:`points_data`.
+    Dataset: "points" (t: int16; x, y, value: float32; square, named, side, chosen, nonce: int8), from
+    :func:`points_data`.
     Selection: "token", with fields t and nonce.
     Raises: ValueError if there are no names.
     """
@@ -47,7 +48,7 @@ def points(
     tooltip = {
         "·": f"point_names[datum.t] + '  ·  ' + (datum.t + 1) + (datum.square ? {tokens.quoted(_within(kinds[1]))} : "
         f"{tokens.quoted(_within(kinds[0]))})",
-        x.title: "format(datum.x, '.4f')",
+        x.title: "format(datum.value, '.4f')",
         y.title: "format(datum.y, '.4f')",
     }
     dot = (
@@ -105,32 +106,45 @@ def points_data(
     x: npt.ArrayLike,
     y: npt.ArrayLike,
     *,
+    least: float | None = None,
     square: Sequence[int] = (),
     chosen: int | None = None,
     nonce: int = 0,
 ) -> dict[str, pd.DataFrame]:
     """The data of :func:`points`: numbers of the names, with where each lies.
 
+    least: what is less is drawn there: a logarithmic axis has no zero. The tooltip has the number itself.
     Raises: ValueError if the lengths differ.
     """
     across, up = np.asarray(x, np.float32), np.asarray(y, np.float32)
     if not across.shape == up.shape == (len(numbers),):
         raise ValueError(f"numbers ({len(numbers)}), x {across.shape} and y {up.shape} must be as many")
-    which = np.asarray(numbers, np.int16)
+    which, value = np.asarray(numbers, np.int16), across
+    if least is not None:
+        across = np.maximum(across, np.float32(least))
     return {
         "points": pd.DataFrame(
             {
                 "t": which,
                 "x": across,
                 "y": up,
+                "value": value,
                 "square": np.isin(which, list(square)).astype(np.int8),
-                "named": _outstanding(across, up),
-                "side": (across > across.min(initial=0) + 0.7 * (np.ptp(across) if across.size else 0)).astype(np.int8),
+                "named": _outstanding(across if least is None else np.log(across), up),
+                "side": _right(across if least is None else np.log(across)),
                 "chosen": (which == (-1 if chosen is None else chosen)).astype(np.int8),
                 "nonce": np.full(len(which), nonce % 100, np.int8),
             }
         )
     }
+
+
+def _right(x: npt.NDArray[np.float32]) -> npt.NDArray[np.int8]:
+    """Which points lie so far to the right that their names stand at their left."""
+    if not x.size:
+        return np.zeros(0, np.int8)
+    right: npt.NDArray[np.int8] = (x > x.min() + 0.7 * np.ptp(x)).astype(np.int8)
+    return right
 
 
 def _outstanding(x: npt.NDArray[np.float32], y: npt.NDArray[np.float32]) -> npt.NDArray[np.int8]:

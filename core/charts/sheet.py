@@ -22,6 +22,9 @@ from core.charts.theme import Style, hand, themed
 MOST = 64
 """Most rows, and most columns, of a map that is one of many."""
 
+_EXACT = alt.AutoSizeParams(type="pad", contains="padding")
+"""The image is as large as it was made, and so must be what lies over it."""
+
 _GAP = 0.07  # of a map's side, between two maps
 
 
@@ -66,8 +69,8 @@ def sheet(
     y = alt.Y("layer:O", scale=_bands(layers), axis=_axis(words.layers, "left"))
     image = (
         alt.Chart(alt.NamedData("image"))
-        .mark_image(width=alt.expr("width"), height=alt.expr("height"), aspect=False, smooth=not sharp)
-        .encode(x=alt.value(alt.expr("width / 2")), y=alt.value(alt.expr("height / 2")), url="url:N")
+        .mark_image(width=width, height=style.px(height), aspect=False, smooth=not sharp)
+        .encode(x=alt.value(width / 2), y=alt.value(style.px(height) / 2), url="url:N")
     )
     tooltip = {
         words.layers: "datum.layer + 1",
@@ -89,7 +92,7 @@ def sheet(
         for stroke, thickness in ((style.background, 4.5 * style.scale), (style.accent, 2.5 * style.scale))
     ]
     select = alt.PointSelectionConfig(type="point", fields=["layer", "head", "nonce"], on="click", clear=False)
-    return themed(
+    chart = themed(
         alt.LayerChart(
             layer=[image, *rings, maps],
             params=[
@@ -103,6 +106,7 @@ def sheet(
         ),
         style,
     )
+    return chart.properties(autosize=_EXACT)
 
 
 def sheet_image(style: Style, weights: npt.ArrayLike, attend_mask: npt.ArrayLike | None = None) -> str:

@@ -12,6 +12,7 @@ from core.models import AnyModel
 from pages.components import explorer_claims, explorer_fold
 from pages.components.controls import Panel
 from pages.components.explorer_scene import (
+    Nothing,
     Scene,
     Shown,
     beside,
@@ -45,7 +46,7 @@ class Search:
         return self.ranked[self.place]
 
 
-def controls(panel: Panel, model: AnyModel) -> Scene | None:
+def controls(panel: Panel, model: AnyModel) -> Scene | Nothing:
     return choose_text(panel, model)
 
 

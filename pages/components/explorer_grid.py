@@ -19,6 +19,7 @@ from pages.components import explorer_claims, explorer_fold, frame
 from pages.components.controls import Panel
 from pages.components.explorer_map import numbers
 from pages.components.explorer_scene import (
+    Nothing,
     Scene,
     Shown,
     beside,
@@ -39,7 +40,7 @@ SHARE = 0.62
 HEIGHT = {"normal": 390, "projector": 300}
 
 
-def controls(panel: Panel, model: AnyModel) -> Scene | None:
+def controls(panel: Panel, model: AnyModel) -> Scene | Nothing:
     return choose_text(panel, model)
 
 

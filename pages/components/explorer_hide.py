@@ -13,7 +13,7 @@ from core.explorer_hide import Hidden, hide_each, rank_correlation, received
 from core.models import AnyModel
 from pages.components import explorer_claims, explorer_fold, frame
 from pages.components.controls import Panel
-from pages.components.explorer_scene import Scene, Shown, beside, choose_text, spoken_of
+from pages.components.explorer_scene import Nothing, Scene, Shown, beside, choose_text, spoken_of
 from pages.components.i18n import _
 from pages.components.job import job
 from pages.components.numbers import signed
@@ -59,14 +59,13 @@ class Ready:
     hidden: tuple[Hidden, ...]
 
 
-def controls(panel: Panel, model: AnyModel) -> Ready | None:
+def controls(panel: Panel, model: AnyModel) -> Ready | Nothing:
     scene = choose_text(panel, model)
-    if scene is None:
-        return None
+    if isinstance(scene, Nothing):
+        return scene
     scene = replace(scene, reading=replace(scene.reading, maps=scene.reading.maps[:1]), trace=None)
     if len(scene.reading.ids) < 2:
-        st.info(_("One token alone cannot be hidden. Type a longer text on the left."))
-        return None
+        return Nothing(_("One token alone cannot be hidden. Type a longer text on the left."))
     if model.facts.parameters * len(scene.reading.ids) ** 2 <= AT_ONCE:
         return Ready(scene, _hidden(scene, model.name, scene.reading.texts))
     key = hashlib.sha256(repr((model.name, scene.reading.texts)).encode()).hexdigest()[:16]
@@ -78,7 +77,9 @@ def controls(panel: Panel, model: AnyModel) -> Ready | None:
         help=_("The model reads the text once for every token: with a long text or a large model that takes a while."),
     )
     if found is None or found.running or not found.result:
-        return None
+        return Nothing(
+            _("The text is long for this model: press the button on the left, and wait for the result here.")
+        )
     return Ready(scene, found.result)
 
 
@@ -157,6 +158,8 @@ def _end(largest: float) -> float:
 
 def _points(view: View) -> Part:
     hidden = view.hidden
+    positive = [each.received for each in hidden if each.received > 0]
+    least, most = min(positive, default=0.01) * 0.8, max(positive, default=1.0) * 1.25
     return part(
         "points",
         points.points,
@@ -164,13 +167,18 @@ def _points(view: View) -> Part:
             [each.place for each in hidden],
             [each.received for each in hidden],
             [each.moved for each in hidden],
+            least=least,
             square=[each.place for each in hidden if each.special],
             chosen=view.token,
             nonce=clicks(KEY),
         ),
         names=plainly(view.scene.reading.tokens),
-        x=Axis(_("attention received (mean over layers, heads, other tokens)")),
-        y=Axis(_("output moved")),
+        x=Axis(
+            _("attention received (mean over layers, heads, other tokens)"),
+            log=True,
+            domain=(float(f"{least:.2g}"), float(f"{most:.2g}")),
+        ),
+        y=Axis(_("output moved"), domain=(0, _end(max(each.moved for each in hidden)))),
         kinds=("", _("special token")),
         title=_("Each token of the text is a point, special tokens are squares"),
         height=HEIGHT,

@@ -16,6 +16,7 @@ from core.models import AnyModel
 from pages.components import explorer_claims, explorer_fold, frame
 from pages.components.controls import Panel
 from pages.components.explorer_scene import (
+    Nothing,
     Scene,
     Shown,
     beside,
@@ -35,7 +36,7 @@ HEIGHT = 400
 LINES = 330
 
 
-def controls(panel: Panel, model: AnyModel) -> Scene | None:
+def controls(panel: Panel, model: AnyModel) -> Scene | Nothing:
     return choose_text(panel, model)
 
 
@@ -61,14 +62,23 @@ def lines(panel: Panel, shown: Shown) -> None:
 
 
 def text(panel: Panel, shown: Shown) -> None:
-    said = _("The text; each token is shaded by how much the chosen one looks at it.")
+    said = _("The text, shaded by how much the chosen token looks at each other one, and by how much each looks at it.")
     if shown.maps.kind is Kind.CROSS:  # another text is looked at than looks
         _draw(panel, shown, "text", _text(shown), None, said)
     else:
-        _draw(panel, shown, "text", _text(shown), ("map_token", "t"), said)
+        _draw(panel, shown, "text", _text(shown), ("map_token", "t"), said, below=_seen(shown))
 
 
-def _draw(panel: Panel, shown: Shown, view: str, drawn: Part, selection: tuple[str, str] | None, alt: str) -> None:
+def _draw(
+    panel: Panel,
+    shown: Shown,
+    view: str,
+    drawn: Part,
+    selection: tuple[str, str] | None,
+    alt: str,
+    *,
+    below: Part | None = None,
+) -> None:
     key = f"explorer.{view}"
     look_for(*_in_words(shown), beside=beside(shown.scene))
 
@@ -79,7 +89,7 @@ def _draw(panel: Panel, shown: Shown, view: str, drawn: Part, selection: tuple[s
 
     plot = figure(
         key,
-        [[drawn]],
+        [[drawn]] if below is None else [[drawn], [below]],
         name=titled(shown),
         alt=alt,
         on_select=choose if selection else None,
@@ -140,25 +150,32 @@ def _lines(shown: Shown) -> Part:
 
 
 def _text(shown: Shown) -> Part:
-    room, scale = frame.room(), current_style().scale
+    title = _("Where {token} looks: {map}").format(token=spoken_of(shown.maps.queries, shown.token), map=name_of(shown))
+    return _shaded(shown, "map", shown.row, title)
+
+
+def _seen(shown: Shown) -> Part:
+    """The column of the chosen token."""
+    title = _("Who looks at {token}: {map}").format(
+        token=spoken_of(shown.maps.queries, shown.token), map=name_of(shown)
+    )
+    return _shaded(shown, "seen", shown.weights[:, shown.token], title)
+
+
+def _shaded(shown: Shown, name: str, weights: Tensor, title: str) -> Part:
+    room, scale, cross = frame.room(), current_style().scale, shown.maps.kind is Kind.CROSS
+    chosen = () if cross else (shown.token,)
     return part(
-        "map",
+        name,
         shaded.shaded,
         shaded.shaded_data(
-            shown.keys,
-            shown.row.numpy(),
-            outer_width=room,
-            scale=scale,
-            chosen=() if shown.maps.kind is Kind.CROSS else (shown.token,),
-            nonce=_nonce("text"),
+            shown.keys, weights.numpy(), outer_width=room, scale=scale, chosen=chosen, nonce=_nonce("text")
         ),
         texts=shown.keys,
         lines=shaded.lines_of(shown.keys, outer_width=room, scale=scale),
         words=shaded.ShadedWords(token=_("token"), value=_("weight")),
-        title=_("Where {token} looks: {map}").format(
-            token=spoken_of(shown.maps.queries, shown.token), map=name_of(shown)
-        ),
-        clickable=shown.maps.kind is not Kind.CROSS,
+        title=title,
+        clickable=not cross and name == "map",
     )
 
 

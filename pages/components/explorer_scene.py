@@ -44,6 +44,13 @@ class Scene:
         return self.halves is Halves.DECODER
 
 
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """Why there is nothing to show, and what to do."""
+
+    sentence: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
     """One map of it; layer, head and token are counted from 0."""
@@ -102,8 +109,8 @@ def choose_model(panel: Panel) -> AnyModel | None:
     )
 
 
-def choose_text(panel: Panel, model: AnyModel, *, pair: bool = True) -> Scene | None:
-    """The controls for the text, or for two as one input; None, with a sentence about it, if there is nothing to read.
+def choose_text(panel: Panel, model: AnyModel, *, pair: bool = True) -> Scene | Nothing:
+    """The controls for the text, or for two as one input.
 
     pair: whether a second text is of use.
     """
@@ -130,17 +137,14 @@ def choose_text(panel: Panel, model: AnyModel, *, pair: bool = True) -> Scene | 
     return scene_of(model, text, second)
 
 
-def scene_of(model: AnyModel, text: str, second: str = "") -> Scene | None:
-    """What the model makes of a text; None, with a sentence about it, if there is nothing to read."""
+def scene_of(model: AnyModel, text: str, second: str = "") -> Scene | Nothing:
+    """What the model makes of a text, or of two as one input."""
     prefix = model.tasks[0].prefix if isinstance(model, TranslationModel) and model.tasks and text.strip() else ""
     try:
         scene = _scene(model, model.name, prefix + text, second if second.strip() else None)
     except UnusableNetworkError:
-        st.error(_("This model gives no numbers for this text. Choose another model."), icon=":material/error:")
-        return None
-    if scene is None:
-        st.info(_("There is nothing to read yet. Type a text on the left."))
-    return scene
+        return Nothing(_("This model gives no numbers for this text. Choose another model."))
+    return scene or Nothing(_("There is nothing to read yet. Type a text on the left."))
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import streamlit as st
 from torch import Tensor
 
 from core.charts import curves, shaded
@@ -11,11 +10,13 @@ from core.charts.curves import Axis
 from core.explorer import run
 from core.explorer_maps import Together, shown_map
 from core.explorer_senses import cosines, find_word, most_seen, word_vectors
+from core.explorer_sinks import which_sinks
 from core.models import AnyModel
 from pages.components import explorer_claims, explorer_fold, frame
 from pages.components.controls import Panel
 from pages.components.explorer_scene import (
     MOST_LETTERS,
+    Nothing,
     Scene,
     Shown,
     choose_map,
@@ -64,7 +65,7 @@ class View:
     shown: tuple[Shown, Shown]
 
 
-def controls(panel: Panel, model: AnyModel) -> Pair | None:
+def controls(panel: Panel, model: AnyModel) -> Pair | Nothing:
     language = language_of(model)
     texts = [
         panel.text(f"{name}_{language}", label, default=default, max_chars=MOST_LETTERS)
@@ -73,13 +74,16 @@ def controls(panel: Panel, model: AnyModel) -> Pair | None:
         )
     ]
     word = panel.text(f"word_{language}", _("Word that both hold"), default=WORDS[language], max_chars=40).strip()
-    one, other = scene_of(model, texts[0]), scene_of(model, texts[1]) if texts[0].strip() else None
-    if one is None or other is None:
-        return None
+    one, other = (scene_of(model, text) for text in texts)
+    if isinstance(one, Nothing):
+        return one
+    if isinstance(other, Nothing):
+        return other
     first, second = (find_word(scene.reading, scene.reading.texts[0], word) for scene in (one, other))
     if not first or not second:
-        st.info(_("Both sentences must hold the word, and the model must read it as whole pieces: type another one."))
-        return None
+        return Nothing(
+            _("Both sentences must hold the word, and the model must read it as whole pieces: type another one.")
+        )
     return Pair((one, other), (first, second), word)
 
 
@@ -171,7 +175,8 @@ def _in_words(view: View) -> Sequence[str]:
     for number, shown in enumerate(view.shown):
         reading = view.pair.scenes[number].reading
         row = _row(view, number)
-        seen = most_seen(row, view.pair.places[number], reading.special)
+        sinks = which_sinks(reading.tokens, reading.special)
+        seen = most_seen(row, view.pair.places[number], [sink is not None for sink in sinks])
         if seen is not None:
             said = (
                 _("In the first sentence it looks most at “{token}” among the other words: {weight} ({map})."),

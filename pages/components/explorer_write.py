@@ -13,7 +13,7 @@ from core.explorer_writing import Continuation, continue_text
 from core.models import AnyModel, TextModel
 from pages.components import explorer_claims, explorer_fold, frame
 from pages.components.controls import Panel
-from pages.components.explorer_scene import Scene, Shown, beside, choose_map, choose_text, name_of
+from pages.components.explorer_scene import Nothing, Scene, Shown, beside, choose_map, choose_text, name_of
 from pages.components.i18n import _
 from pages.components.numbers import percent
 from pages.components.plot import GAP, Part, current_style, figure, part
@@ -41,10 +41,10 @@ class View:
     shown: Shown  # the token that looks is the last one before this step
 
 
-def controls(panel: Panel, model: AnyModel) -> Draft | None:
+def controls(panel: Panel, model: AnyModel) -> Draft | Nothing:
     scene = choose_text(panel, model, pair=False)
-    if scene is None or not isinstance(model, TextModel):
-        return None
+    if isinstance(scene, Nothing):
+        return scene
     return _draft(scene, model.name, scene.reading.texts)
 
 
