@@ -31,6 +31,7 @@ def sections() -> Mapping[str, Sequence[StreamlitPage]]:
         _("Whole model"): [
             st.Page(_lazily("transformer", computes=True), title=_("The whole Transformer"), url_path="transformer"),
             st.Page(_lazily("translation", computes=True), title=_("Translation"), url_path="translation"),
+            st.Page(_lazily("explorer", computes=True), title=_("Attention explorer"), url_path="explorer"),
         ],
     }
 
