@@ -1,6 +1,6 @@
 """Does much attention mean much influence? One source token after the other is hidden from a translation model.
 
-The question of `core.explorer_hide`, which asks it of encoders and decoders, here of both together: Jain & Wallace 2019,
+The question of `core.explorer_hide`, which asks it of encoders and decoders, here of both: Jain & Wallace 2019,
 "Attention is not Explanation"; Serrano & Smith 2019, "Is Attention Interpretable?", hide what is attended to.
 """
 

@@ -22,6 +22,7 @@ _HALF = 88.0  # of a block's width
 _LOOP = 102.0  # how far from the middle a residual connection runs
 _FRAME = 130.0  # half of the width of the frame around a layer
 _BESIDE = 84.0  # width of the box for positions
+_TITLE = 13.0  # height of a column's name, above the frame
 _MEMORY = 14.0  # how far what the other column reads rises above its own
 _SINGLE, _PAIR = (325.0,), (190.0, 460.0)  # the middles of the columns
 
@@ -261,6 +262,7 @@ def _gap(column: Column) -> float:
     boxes = [column.embedding, *column.before, *(b for s in column.layer for b in s.blocks), *column.after]
     sums = [s for s in column.layer if s.sums]
     heights = sum(_THIN if box.thin else _BOX for box in boxes) + _SUM * (len(sums) + _adds(column)) + 2 * _CAPTION
+    heights += _TITLE
     arrows = 1 + len(boxes) + len(sums) + _adds(column)
     return (HEIGHT - heights) / arrows
 
@@ -327,17 +329,17 @@ def _draw_column(sketch: _Sketch, column: Column, number: int, x: float, side: i
     y = HEIGHT - _CAPTION
     sketch.captions.append((x, y + _CAPTION / 2, 1, number))
 
-    def up(to_height: float, shape: str) -> float:
-        """An arrow with a shape, and the top of what stands above it."""
+    def up(to_height: float, shape: str, more: float = 0) -> float:
+        """An arrow with a shape, and the top of what stands above it. more: how much longer than others it is."""
         nonlocal y
-        sketch.arrow([(x, y), (x, y - gap)])
+        sketch.arrow([(x, y), (x, y - gap - more)])
         sketch.shapes.append((x - side * 6, y - gap / 2, 0, int(side > 0), shape))  # not where connections begin
-        y -= gap + to_height
+        y -= gap + more + to_height
         return y
 
-    def block(box: Box, shape: str) -> str:
+    def block(box: Box, shape: str, more: float = 0) -> str:
         height = _THIN if box.thin else _BOX
-        top = up(height, shape)
+        top = up(height, shape, more)
         sketch.box(box, x - _HALF, x + _HALF, top, top + height)
         return box.leaving
 
@@ -372,15 +374,13 @@ def _draw_column(sketch: _Sketch, column: Column, number: int, x: float, side: i
         shape = sublayer.entering
     top = y - 0.45 * gap
     sketch.frames.append((x - _FRAME, x + _FRAME, top, bottom))
-    sketch.captions.append((x - _FRAME + 2, top - 9, 0, number))
+    sketch.captions.append((x - _FRAME + 2, top - 8, 0, number))
+    for place, box in enumerate(column.after):
+        shape = block(box, shape, _TITLE if place == 0 else 0)
     if column.memory:
-        for box in column.after:
-            shape = block(box, shape)
         sketch.memory = (x, y)
         sketch.shapes.append((x + 6, y - _MEMORY - 8, 0, 0, column.memory))
         return
-    for box in column.after:
-        shape = block(box, shape)
     up(0, shape)
     sketch.captions.append((x, y - _CAPTION / 2, 2, number))
 

@@ -273,7 +273,7 @@ def _in_words(shown: Shown) -> Sequence[str]:
         ),
         _("A real pass: numbers went through every layer, and hooks took down the shapes.")
         if scene.found.real
-        else _("Too large to compute at every move: shapes without numbers went through, which gives the same counts."),
+        else _("Too large to compute: only shapes went through, which gives the same counts."),
     )
 
 

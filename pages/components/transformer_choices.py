@@ -209,7 +209,7 @@ def _tying(shown: Shown) -> Part:
             [[amount(count), amount(count - layers)] for count in counts.values()],
         ),
         share=0.5,
-        rows=tuple(f"{tied['tied' if is_tied else 'untied']}, {kinds[kind.value]}" for is_tied, kind in counts),
+        rows=tuple(f"{tied['tied' if is_tied else 'untied']} · {kinds[kind.value]}" for is_tied, kind in counts),
         columns=(_("Parameters"), _("of these in embeddings,\npositions and output")),
         words=TableWords(row_axis="", row=_("variant"), column=_("what"), value=_("value")),
         clickable=False,

@@ -168,7 +168,7 @@ def positions(sinusoidal: Likeness, untrained: Likeness, trained: Likeness | Non
     tables = [(_("sinusoidal"), sinusoidal), (_("learnt, before training"), untrained)]
     if trained is not None:
         tables.append((_("learnt, trained"), trained))
-    said = " · ".join(f"{name}: {signed(table.near, 2)} / {signed(table.far, 2)}" for name, table in tables)
+    said = " · ".join(f"{name} {signed(table.near, 2)} / {signed(table.far, 2)}" for name, table in tables)
     return Claim(
         _("Learnt positions have to find out what sinusoidal ones know: who is near."),
         verdict,

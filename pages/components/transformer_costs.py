@@ -135,7 +135,7 @@ def _curves(
         share=0.5,
         series=series,
         x=Axis(_("tokens n, source and target alike"), log=True, ticks=tuple(LENGTHS[::2])),
-        y=Axis(axis, log=True),
+        y=Axis(axis, log=True, format=".0e"),
         title=title,
         height=170,
     )

@@ -210,7 +210,7 @@ def _stream(shown: Shown, side: Side) -> Part:
             added=_("added by the block"),
             after=_("stream after it"),
         ),
-        title=f"{side_name(side)}: {whose}",
+        title=f"{side_name(side)} · {whose}",
         height=140,
     )
 

@@ -54,16 +54,16 @@ def row_name(block: Block) -> str:
 
 def what_it_does(block: Block) -> str:
     if block.kind is Kind.SELF_ATTENTION and block.side is Side.DECODER:
-        return _("Each token looks at itself and at what came before it, and takes over a mixture of it.")
+        return _("Each token takes over a mixture of itself and of what came before it.")
     return {
-        Kind.EMBEDDING: _("Looks up the vector of every token: a row of a matrix with one row for each word piece."),
+        Kind.EMBEDDING: _("Looks up the vector of every token: one row of a large matrix."),
         Kind.POSITIONS: _("Says where a token stands: attention alone would not notice the order."),
         Kind.SELF_ATTENTION: _("Each token looks at all tokens of the text, and takes over a mixture of them."),
         Kind.CROSS_ATTENTION: _("Each token of the target looks at the encoder's vectors of the source."),
         Kind.FEED_FORWARD: _("Works on each token alone: two matrices, and something bent between them."),
-        Kind.NORM: _("Brings each token's vector to mean 0 and variance 1, then scales and shifts every feature."),
+        Kind.NORM: _("Brings each vector to mean 0 and variance 1, then scales and shifts it."),
         Kind.POOLER: _("Makes one vector for the whole text, from that of the first token."),
-        Kind.OUTPUT: _("Scores every token of the vocabulary; softmax makes probabilities of the scores."),
+        Kind.OUTPUT: _("Scores every token of the vocabulary; softmax makes probabilities."),
     }[block.kind]
 
 
