@@ -28,6 +28,7 @@ from pages.components.i18n import _
 from pages.components.words import Claim, claim_cards, heading
 
 CHINESE = "bert-base-chinese"
+TIRED = "The animal didn't cross the street because it was too tired."
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +92,11 @@ def _names(model: AnyModel | None) -> dict[str, str]:
 
 
 def _presets() -> dict[str, dict[str, object]]:
-    tired = "The animal didn't cross the street because it was too tired."
     presets: dict[str, dict[str, object]] = {
         _("The cat sat"): {"view": "matrix"},
-        _("A pronoun"): {"view": "find", "text_en": tired, "token": 11, "key": 3},
+        _("A pronoun"): {"view": "find", "text_en": TIRED, "token": 11, "key": 3},
         _("Two banks"): {"view": "senses", "how": "mean"},
-        _("Not explained"): {"view": "hide", "text_en": tired, "token": 1},
+        _("Not explained"): {"view": "hide", "text_en": TIRED, "token": 1},
     }
     if models.allowed(CHINESE) and models.is_available(CHINESE):
         presets["银行"] = {"model": CHINESE, "view": "senses", "how": "mean"}

@@ -154,7 +154,7 @@ def _sinks(shown: Shown) -> Part:
         series=tuple(names[list(Sink)[number]] for number in chosen),
         x=Axis(_("layer"), domain=(1, max(2, len(layers))), least_step=1, format="d"),
         y=Axis(_("share of all attention"), domain=(0, 1), format=".0%"),
-        title=_("Attention that goes to places that say little"),
+        title=_("Share of special tokens, first token and full stops"),
         legend_columns=2,
         height=HEIGHT - 45,
     )
@@ -162,6 +162,12 @@ def _sinks(shown: Shown) -> Part:
 
 def _in_words(search: Search) -> Sequence[str]:
     shown, best = search.shown, search.ranked[0]
+    if shown.attend_mask is not None and search.key > shown.token:
+        return [
+            _("A decoder looks only back: {key} stands behind {query}, and no head may look there.").format(
+                query=spoken_of(shown.maps.queries, shown.token), key=spoken_of(shown.maps.keys, search.key)
+            )
+        ]
     most = shown.maps.weights[best.layer, best.head, shown.token].argmax()
     first = sum(each.rank == 1 for each in search.ranked)
     sentences = [

@@ -234,9 +234,9 @@ def _on_sinks(shown: Shown) -> str:
     sinks = which_sinks(reading.tokens, reading.special)
     share = measure_sinks(shown.weights[None, None], sinks).together
     named = dict.fromkeys(_named(shown.scene))
-    return _("Of this map’s attention, {share} goes to {places}, which say little.").format(
-        share=percent(share), places=", ".join(named)
-    )
+    return _(
+        "Of this map’s attention, {share} goes to {places}: places that often get much, whatever they say."
+    ).format(share=percent(share), places=", ".join(named))
 
 
 def _named(scene: Scene) -> Sequence[str]:
