@@ -181,7 +181,7 @@ def choose_map(panel: Panel, scene: Scene, *, how: bool = True, head: bool = Tru
         }
         if kind is Kind.CROSS:
             del options[Together.ROLLOUT.value]  # it goes from layer to layer of the same tokens
-        together = Together(panel.choice("how", _("Heads"), options, default=Together.HEAD.value))
+        together = Together(panel.choice("how", _("Which heads"), options, default=Together.HEAD.value))
     layer, number = LAYER, HEAD
     if head:
         with panel.beside():
