@@ -18,7 +18,7 @@ from pages.components import (
     embeddings_table,
     embeddings_words,
 )
-from pages.components.controls import Panel
+from pages.components.controls import MARKDOWN, Panel
 from pages.components.embeddings_upload import Nothing
 from pages.components.i18n import _
 from pages.components.words import claim_cards, heading
@@ -41,9 +41,9 @@ def render() -> None:
     heading(_("Embeddings"), _("What does a word's vector say, and what does a picture of it keep?"), panel)
     play = None
     if isinstance(loaded, Nothing):
-        (st.error if loaded.wrong else st.info)(loaded.said)
+        (st.error if loaded.wrong else st.info)(loaded.said.translate(MARKDOWN))
         for note in loaded.notes:
-            st.caption(note)
+            st.caption(note.translate(MARKDOWN))
     else:
         if loaded.editing:
             embeddings_table.edit(panel)

@@ -22,7 +22,7 @@ from core.embeddings import (
 )
 from core.model_words import ModelWords
 from pages.components import embeddings_claims, embeddings_fold, embeddings_scene
-from pages.components.controls import Panel
+from pages.components.controls import MARKDOWN, Panel
 from pages.components.embeddings_words import LONGEST, Loaded
 from pages.components.i18n import _
 from pages.components.numbers import signed
@@ -107,7 +107,7 @@ def sliders(panel: Panel, scene: Scene) -> Scene:
 def picture(panel: Panel, scene: Scene) -> None:
     solved = scene.solved
     if solved is None:
-        st.info(scene.problem)
+        st.info(scene.problem.translate(MARKDOWN))
         return
     look_for(*_in_words(solved))
     height = embeddings_scene.height(scene.loaded, HEIGHT)

@@ -15,7 +15,7 @@ import streamlit as st
 
 from core.embedding_tables import MOST_GROUPS, TableError, TableProblem, read_rows
 from core.embeddings import TOY, Group, WordVectors
-from pages.components.controls import Panel
+from pages.components.controls import MARKDOWN, Panel
 from pages.components.i18n import _, language
 from pages.components.typed import quoted
 
@@ -68,7 +68,7 @@ def choose(panel: Panel) -> tuple[WordVectors, bool]:
     try:
         return _named(_read(rows(written))), editing
     except TableError as error:  # only an address that somebody has written by hand
-        st.warning(sentence(error), icon=":material/edit:")
+        st.warning(sentence(error).translate(MARKDOWN), icon=":material/edit:")
         return _named(_read(rows(""))), editing
 
 
@@ -120,7 +120,7 @@ def edit(panel: Panel) -> None:
     )
     if editor.error:
         said = _("{problem} The picture shows the last complete table.")
-        st.warning(said.format(problem=sentence(editor.error)), icon=":material/edit:")
+        st.warning(said.format(problem=sentence(editor.error)).translate(MARKDOWN), icon=":material/edit:")
 
 
 def _adopt(panel: Panel, editor: Editor, changes: Mapping[str, Any]) -> None:
