@@ -58,6 +58,7 @@ class BlockTrace:
 
     entering: tuple[int, ...]  # shape
     leaving: tuple[int, ...]
+    inside: tuple[int, ...] = ()  # of attention weights, and of what a feed-forward block widens its tokens to
     parameters: int = 0  # those that no block before it has
     shared: int = 0  # those that a block before it has too: an output that is tied to the embedding
     matrices: int = 0  # multiply-adds with parameters
@@ -95,7 +96,7 @@ class Anatomy:
         summed: dict[Block, BlockTrace] = {}
         for block, trace in self.blocks.items():
             if block.in_general not in summed:
-                summed[block.in_general] = BlockTrace(trace.entering, trace.leaving)
+                summed[block.in_general] = BlockTrace(trace.entering, trace.leaving, trace.inside)
             for name in COUNTS:
                 total = summed[block.in_general]
                 setattr(total, name, getattr(total, name) + getattr(trace, name))
@@ -289,6 +290,8 @@ class _Recorder:
         entering = inputs[0] if inputs and isinstance(inputs[0], Tensor) else output
         trace = self.blocks.setdefault(block, BlockTrace(tuple(entering.shape), ()))
         trace.leaving = tuple(output.shape)
+        if block.kind is Kind.FEED_FORWARD and not trace.inside:
+            trace.inside = tuple(output.shape)
         if isinstance(module, nn.Dropout):
             return  # it hands on what it gets
         trace.numbers += output.numel()
@@ -311,6 +314,7 @@ class _Recorder:
         batch, seq_q, width = q.shape
         seq_k = k.shape[1]
         trace.products += 2 * batch * seq_q * seq_k * width
+        trace.inside = batch, self.num_heads, seq_q, seq_k
         trace.weights += batch * self.num_heads * seq_q * seq_k
         trace.numbers += batch * self.num_heads * seq_q * seq_k + batch * seq_q * width  # these, and w·v
         if block.side is Side.DECODER:

@@ -71,6 +71,7 @@ class StacksWords:
     ends: tuple[str, ...]
     block: str = "block"
     share: str = "share"
+    inside: str = "inside"
 
 
 def stacks(
@@ -84,10 +85,10 @@ def stacks(
 ) -> alt.LayerChart:
     """One or two columns of blocks; the share of each is its colour and stands in it; the chosen one is outlined.
 
-    Datasets, from :func:`stacks_data`: "blocks" (n: int16; x, x2, y, y2, share: float32; text: str; thin, chosen,
-    nonce: int8), "lines" (line, order: int16; x, y: float32; strong: int8), "heads" (x, y: float32; turn: int16;
-    strong: int8), "shapes" (x, y: float32; turn: int16; before: int8; text: str), "sums" (x, y: float32), "frames" (x,
-    x2, y, y2: float32) and "captions" (x, y: float32; kind, column: int8). Selection: "block", with fields n and nonce.
+    Datasets, from :func:`stacks_data`: "blocks" (n: int16; x, x2, y, y2, share: float32; text, inside: str; thin,
+    chosen, nonce: int8), "lines" (line, order: int16; x, y: float32; strong: int8), "heads" (x, y: float32; turn:
+    int16; strong: int8), "shapes" (x, y: float32; turn: int16; before: int8; text: str), "sums" (x, y: float32),
+    "frames" (x, x2, y, y2: float32) and "captions" (x, y: float32; kind, column: int8). Selection: "block", with fields n and nonce.
     Raises: ValueError if there are no names, or the words are not for one or two columns.
     """
     if not names:
@@ -181,7 +182,7 @@ def _lines(style: Style) -> list[alt.Chart]:
 def _blocks(style: Style, words: StacksWords, size: float, room: float) -> list[alt.Chart]:
     data = _placed("blocks")
     ink = style.weights.ink("datum.share", style.dark_ink, style.light_ink)
-    tooltip = {words.block: "block_names[datum.n]", words.share: "datum.text"}
+    tooltip = {words.block: "block_names[datum.n]", words.share: "datum.text", words.inside: "datum.inside"}
     box = (
         data.properties(name="blocks")
         .mark_rect(
@@ -237,24 +238,37 @@ def _texts(style: Style) -> list[alt.Chart]:
 
 
 def stacks_data(
-    columns: Sequence[Column], shares: Sequence[float], texts: Sequence[str], *, chosen: int, nonce: int = 0
+    columns: Sequence[Column],
+    shares: Sequence[float],
+    texts: Sequence[str],
+    insides: Sequence[str],
+    *,
+    chosen: int,
+    nonce: int = 0,
 ) -> dict[str, pd.DataFrame]:
     """The data of :func:`stacks`: what stands where.
 
-    shares: from 0 to 1, and how each is written, by the numbers of the blocks.
-    Raises: ValueError if there are not one or two columns, or shares and texts are not equally many.
+    shares: from 0 to 1, how each is written, and the shape inside, by the numbers of the blocks.
+    Raises: ValueError if there are not one or two columns, or shares, texts and insides are not equally many.
     """
     if not 1 <= len(columns) <= 2:
         raise ValueError(f"columns ({len(columns)}) must be 1 or 2")
-    if len(shares) != len(texts):
-        raise ValueError(f"shares ({len(shares)}) and texts ({len(texts)}) must be as many")
+    if not len(shares) == len(texts) == len(insides):
+        raise ValueError(f"shares ({len(shares)}), texts ({len(texts)}) and insides ({len(insides)}) must be as many")
     gap = min(_gap(column) for column in columns)
     sketch = _Sketch()
     middles = _PAIR if len(columns) == 2 else _SINGLE
     for number, (column, middle) in enumerate(zip(columns, middles, strict=True)):
         side = -1 if len(columns) == 2 and number == 0 else 1
         _draw_column(sketch, column, number, middle, side, gap)
-    return sketch.frames_of(shares, texts, chosen, nonce)
+    frames = sketch.frames()
+    blocks = frames["blocks"]
+    blocks["share"] = np.array([shares[number] for number in blocks["n"]], np.float32)
+    blocks["text"] = [texts[number] for number in blocks["n"]]
+    blocks["inside"] = [insides[number] for number in blocks["n"]]
+    blocks["chosen"] = (blocks["n"] == chosen).astype(np.int8)
+    blocks["nonce"] = np.full(len(blocks), nonce % 100, np.int8)
+    return frames
 
 
 def _gap(column: Column) -> float:
@@ -280,7 +294,7 @@ class _Sketch:
     heads: list[tuple[float, float, int, int]] = field(default_factory=list)
     shapes: list[tuple[float, float, int, int, str]] = field(default_factory=list)
     sums: list[Point] = field(default_factory=list)
-    frames: list[tuple[float, float, float, float]] = field(default_factory=list)
+    around: list[tuple[float, float, float, float]] = field(default_factory=list)  # frames
     captions: list[tuple[float, float, int, int]] = field(default_factory=list)
     memory: Point | None = None  # where the first column ends, for the second one to read
 
@@ -295,22 +309,16 @@ class _Sketch:
     def box(self, box: Box, left: float, right: float, top: float, bottom: float) -> None:
         self.boxes.append((box.number, left, right, top, bottom, int(box.thin)))
 
-    def frames_of(
-        self, shares: Sequence[float], texts: Sequence[str], chosen: int, nonce: int
-    ) -> dict[str, pd.DataFrame]:
-        numbers = [row[0] for row in self.boxes]
-        blocks = _table(self.boxes, n=np.int16, x=np.float32, x2=np.float32, y=np.float32, y2=np.float32, thin=np.int8)
-        blocks["share"] = np.array([shares[number] for number in numbers], np.float32)
-        blocks["text"] = [texts[number] for number in numbers]
-        blocks["chosen"] = np.array([number == chosen for number in numbers], np.int8)
-        blocks["nonce"] = np.full(len(numbers), nonce % 100, np.int8)
+    def frames(self) -> dict[str, pd.DataFrame]:
         return {
-            "blocks": blocks,
+            "blocks": _table(
+                self.boxes, n=np.int16, x=np.float32, x2=np.float32, y=np.float32, y2=np.float32, thin=np.int8
+            ),
             "lines": _table(self.lines, line=np.int16, order=np.int16, x=np.float32, y=np.float32, strong=np.int8),
             "heads": _table(self.heads, x=np.float32, y=np.float32, turn=np.int16, strong=np.int8),
             "shapes": _table(self.shapes, x=np.float32, y=np.float32, turn=np.int16, before=np.int8, text=object),
             "sums": _table(self.sums, x=np.float32, y=np.float32),
-            "frames": _table(self.frames, x=np.float32, x2=np.float32, y=np.float32, y2=np.float32),
+            "frames": _table(self.around, x=np.float32, x2=np.float32, y=np.float32, y2=np.float32),
             "captions": _table(self.captions, x=np.float32, y=np.float32, kind=np.int8, column=np.int8),
         }
 
@@ -373,7 +381,7 @@ def _draw_column(sketch: _Sketch, column: Column, number: int, x: float, side: i
         sketch.shapes.append((far + side * 8, (start + end) / 2, -90 * side, 0, sublayer.entering))
         shape = sublayer.entering
     top = y - 0.45 * gap
-    sketch.frames.append((x - _FRAME, x + _FRAME, top, bottom))
+    sketch.around.append((x - _FRAME, x + _FRAME, top, bottom))
     sketch.captions.append((x - _FRAME + 2, top - 8, 0, number))
     for place, box in enumerate(column.after):
         shape = block(box, shape, _TITLE if place == 0 else 0)

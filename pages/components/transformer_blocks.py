@@ -179,6 +179,7 @@ def _diagram(shown: Shown) -> Part:
             columns,
             shares,
             [percent(share) if share else "" for share in shares],
+            [shape(trace.inside) for trace in shown.blocks.values()],
             chosen=shown.names.index(shown.chosen),
             nonce=clicks(KEY),
         ),
@@ -190,6 +191,7 @@ def _diagram(shown: Shown) -> Part:
             ends=tuple(_end(shown) if side is sides[-1] else "" for side in sides),
             block=_("block"),
             share=_("share of multiply-adds"),
+            inside=_("inside"),
         ),
         title=_("Click a block. Colour and number: its share of the multiply-adds"),
     )
@@ -244,12 +246,21 @@ def _facts(shown: Shown) -> str:
     lines = {
         _("Block"): " · ".join([block_name(block), *where]),
         _("What it does"): what_it_does(block),
-        _("Shape"): f"{shape(trace.entering)} → {shape(trace.leaving)}",
+        _("Shape"): f"{shape(trace.entering)} → {_inside(trace, block)}{shape(trace.leaving)}",
         _("Parameters"): _parameters(shown, trace, layers if repeated else 1),
         _("Multiply-adds"): f"{trace.multiply_adds:,} ({percent(shown.share('multiply_adds', block))})",
     }
     rows = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in lines.items())
     return f'<table class="atlas-facts">{rows}</table>'
+
+
+def _inside(trace: BlockTrace, block: Block) -> str:
+    """What is on the way: the weights of all heads, or the widened tokens."""
+    if not trace.inside:
+        return ""
+    if block.kind is Kind.FEED_FORWARD:
+        return f"{shape(trace.inside)} → "
+    return _("weights {shape}").format(shape=shape(trace.inside)) + " → "
 
 
 def _parameters(shown: Shown, trace: BlockTrace, layers: int) -> str:

@@ -194,6 +194,8 @@ def test_an_attention_block_by_hand() -> None:
     assert cross.matrices == 3 * (2 * 7 + 2 * 11) * 20 * 20  # queries and output, keys and values
     assert cross.products == 2 * 3 * 7 * 11 * 20
     assert cross.numbers == 3 * (3 * 7 + 2 * 11) * 20 + 3 * 5 * 7 * 11  # q, w·v, o; k, v; weights
+    assert cross.inside == (3, 5, 7, 11)
+    assert cross.weights == 3 * 5 * 7 * 11
     assert cross.cached == 2 * 3 * 11 * 20
 
 
@@ -201,6 +203,7 @@ def test_other_blocks_by_hand() -> None:
     blocks = pass_through(replace(SMALL, positions=PositionKind.LEARNT), SIZES).anatomy.blocks
     feed = blocks[Block(Side.ENCODER, Kind.FEED_FORWARD, layer=0)]
     assert (feed.parameters, feed.multiply_adds) == (20 * 33 + 33 + 33 * 20 + 20, 3 * 11 * 2 * 20 * 33)
+    assert feed.inside == (3, 11, 33)
     assert feed.numbers == 3 * 11 * (33 + 33 + 20)  # also what the ReLU puts out
     norm = blocks[Block(Side.ENCODER, Kind.NORM, Kind.FEED_FORWARD, 0)]
     assert (norm.parameters, norm.multiply_adds, norm.cached) == (40, 0, 0)

@@ -67,7 +67,7 @@ def boxes_of(columns: tuple[Column, ...]) -> list[Box]:
 
 def laid_out(columns: tuple[Column, ...], chosen: int = 1) -> dict[str, pd.DataFrame]:
     count = len(boxes_of(columns))
-    return stacks_data(columns, [0.5] * count, ["50%"] * count, chosen=chosen)
+    return stacks_data(columns, [0.5] * count, ["50%"] * count, [""] * count, chosen=chosen)
 
 
 @CASES
@@ -147,17 +147,18 @@ def test_stacks_are_drawn(look: Any, make: Any, pre: bool) -> None:
 
 
 def test_the_chosen_block_and_its_share_travel_with_the_data() -> None:
-    blocks = stacks_data(single(False), [0.25] * 7, ["25%"] * 7, chosen=3, nonce=104)["blocks"]
+    blocks = stacks_data(single(False), [0.25] * 7, ["25%"] * 7, ["2 × 4"] * 7, chosen=3, nonce=104)["blocks"]
     assert blocks.loc[blocks["chosen"] == 1, "n"].tolist() == [3]
     assert set(blocks["share"]) == {0.25}
+    assert set(blocks["inside"]) == {"2 × 4"}
     assert set(blocks["nonce"]) == {4}
 
 
 def test_stacks_that_cannot_be_drawn_are_refused() -> None:
     with pytest.raises(ValueError, match=r"columns \(0\) must be 1 or 2"):
-        stacks_data((), [], [], chosen=0)
-    with pytest.raises(ValueError, match=r"shares \(1\) and texts \(2\) must be as many"):
-        stacks_data(single(False), [0.5], ["", ""], chosen=0)
+        stacks_data((), [], [], [], chosen=0)
+    with pytest.raises(ValueError, match=r"shares \(1\), texts \(2\) and insides \(1\) must be as many"):
+        stacks_data(single(False), [0.5], ["", ""], [""], chosen=0)
     with pytest.raises(ValueError, match="names must hold at least one name"):
         stacks(LIGHT, [], words(1))
     with pytest.raises(ValueError, match=r"titles \(2\), inputs and ends must be as many: 1 or 2"):
