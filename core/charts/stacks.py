@@ -88,7 +88,8 @@ def stacks(
     Datasets, from :func:`stacks_data`: "blocks" (n: int16; x, x2, y, y2, share: float32; text, inside: str; thin,
     chosen, nonce: int8), "lines" (line, order: int16; x, y: float32; strong: int8), "heads" (x, y: float32; turn:
     int16; strong: int8), "shapes" (x, y: float32; turn: int16; before: int8; text: str), "sums" (x, y: float32),
-    "frames" (x, x2, y, y2: float32) and "captions" (x, y: float32; kind, column: int8). Selection: "block", with fields n and nonce.
+    "frames" (x, x2, y, y2: float32) and "captions" (x, y: float32; kind, column: int8). Selection: "block", with fields
+    n and nonce.
     Raises: ValueError if there are no names, or the words are not for one or two columns.
     """
     if not names:

@@ -394,15 +394,19 @@ def test_a_bad_address_is_answered_with_a_sentence(name: str, value: str) -> Non
     assert "The address asks for" in words(opened(**{name: value}))
 
 
-@pytest.mark.parametrize("preset", ["Transformer big", "Pre-norm decoder", "A real encoder"])
-@pytest.mark.parametrize("view", ["blocks", "costs"])
-def test_presets(view: str, preset: str) -> None:
-    app = opened(view=view)
-    before = charts(app)
-    (button,) = (button for button in app.button if button.label == preset)
-    button.click().run()
-    assert different(before, charts(checked(app)))
-    assert app.session_state["transformer_view"] == "blocks"
+def test_presets_ask_for_what_there_is() -> None:
+    script = """
+    import streamlit as st
+    from pages.components.transformer_scene import presets
+    st.session_state["found"] = presets()
+    """
+    found = AppTest.from_string(script).run().session_state["found"]
+    assert len(found) == 3
+    first = charts(opened())
+    for values in found.values():
+        app = opened(**{name: str(value) for name, value in values.items()})
+        assert "The address asks for" not in words(app)
+        assert different(first, charts(app))
 
 
 def test_links_lead_to_pages_that_exist() -> None:
