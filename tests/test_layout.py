@@ -53,7 +53,7 @@ def test_the_first_page_waits_for_neither_torch_nor_transformers() -> None:
     """They take seconds, and are imported in the background."""
     program = (
         "import sys, streamlit_app, pages.home, pages.components.frame, pages.components.registry\n"
-        "print({'torch', 'transformers', 'vl_convert'} & set(sys.modules))"
+        "print({'torch', 'transformers', 'sklearn', 'vl_convert'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

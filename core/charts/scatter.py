@@ -29,7 +29,8 @@ _BESIDE = 13  # from the middle of the target to its name
 _GAP = 8  # from the middle of a point to its name
 _ALL_NAMED = 20  # with more points, a name that would cover another is left out
 _RING = 6  # pixels that a ring is wider than its point
-_TRIED = 240  # points, at most, for whose names room is looked for
+_MANY = 400  # points: more are drawn smaller
+_TRIED = 500  # points, at most, for whose names room is looked for
 
 Array = npt.NDArray[np.float64]
 
@@ -108,6 +109,7 @@ def scatter(
             size=alt.expr(f"datum.size * {70 * scale * scale}"),
             opacity=alt.expr("datum.faint ? 0.25 : 1"),
             tooltip=alt.expr(tokens.record(tooltip)),
+            description=alt.expr("map_names[datum.w]"),
             cursor=hand(clickable),
         )
         .encode(
@@ -310,10 +312,11 @@ def _frame(place: Array, reach: float | None) -> tuple[Array, float]:
 
 
 def _sizes(place: Array, factor: float) -> Array:
-    """1 in the middle of a space and on a plane, more for what is closer to the eye."""
+    """1 in the middle of a space and on a plane, more for what is closer to the eye; less where there are many."""
+    usual = min(1.0, _MANY / max(len(place), 1))
     if place.shape[1] == 2:
-        return np.ones(len(place))
-    return np.clip(1 + 0.6 * place[:, 2] * factor, 0.35, 1.7)
+        return np.full(len(place), usual)
+    return usual * np.clip(1 + 0.6 * place[:, 2] * factor, 0.35, 1.7)
 
 
 def _lines(ends: Array) -> pd.DataFrame:
@@ -358,7 +361,7 @@ def _named(
     spots = np.column_stack((flat[:, 0], -flat[:, 1])) * unit
     radii = np.full((len(spots), 1), 5.0)
     radii[list(ringed)] += _RING
-    dots = np.column_stack((spots - radii, spots + radii))[:400]
+    dots = np.column_stack((spots - radii, spots + radii))
     along = np.linspace(0, 1, 24)[:, None, None]
     shafts = (arrows[:, 0] + along * (arrows[:, 1] - arrows[:, 0])).reshape(-1, 2) * (unit, -unit)
     dots = np.vstack((dots, np.column_stack((shafts - 3, shafts + 3))))

@@ -13,7 +13,7 @@ from core.embeddings import Near
 from pages.components import embeddings_claims, embeddings_fold, embeddings_scene
 from pages.components.arriving import Arrival, watch
 from pages.components.controls import Panel
-from pages.components.embeddings_scene import NEIGHBOURS, Settings
+from pages.components.embeddings_scene import NEIGHBOURS, Mapped, Settings
 from pages.components.embeddings_words import Loaded
 from pages.components.i18n import _
 from pages.components.numbers import percent
@@ -23,7 +23,6 @@ from pages.components.words import Claim, look_for
 KEY = "embeddings.map"
 LAST = "embeddings.last"  # in the session's state: the map that was drawn last
 HEIGHT = 350
-COMPARED = 3  # nearest words of each word that are compared
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,9 +96,9 @@ def picture(panel: Panel, scene: Scene) -> None:
     flat = fitted.project(vectors)  # (num_words, components)
     arrived = embeddings_scene.tsne(loaded, settings)
     if arrived.value is not None:
-        st.session_state[LAST] = _Last(loaded.digest, arrived.value)
+        st.session_state[LAST] = _Last(loaded.digest, arrived.value.points)
     near = embeddings_scene.neighbours(loaded, scene.chosen)
-    look_for(*_in_words(scene, fitted, flat, arrived), beside=_beside(scene, near, flat, arrived))
+    look_for(*_in_words(scene, fitted, arrived), beside=_beside(scene, near, flat, arrived))
 
     def choose() -> None:
         for selection in ("pca_word", "tsne_word"):
@@ -151,7 +150,8 @@ def _pca_part(scene: Scene, fitted: Pca, flat: torch.Tensor, near: Sequence[Near
 
 def _tsne_part(scene: Scene, arrived: Arrival, near: Sequence[Near]) -> Part:
     """While a map is under way, the one before stands there, pale."""
-    points, note = arrived.value, None
+    found: Mapped | None = arrived.value
+    points, note = (None if found is None else found.points), None
     if points is None:
         note = 1 if arrived.failed else 0
         last: _Last | None = st.session_state.get(LAST)
@@ -226,16 +226,14 @@ def _part(
 def _beside(scene: Scene, near: Sequence[Near], flat: torch.Tensor, arrived: Arrival) -> str:
     if scene.chosen is None:
         return ""
-    maps = [("PCA", flat), *([("t-SNE", arrived.value)] if arrived.value is not None else [])]
+    maps = [("PCA", flat), *([("t-SNE", arrived.value.points)] if arrived.value is not None else [])]
     count = min(NEIGHBOURS, len(flat) - 1)
     kept = [(_("near in {map}").format(map=name), nearest_points(points, scene.chosen, count)) for name, points in maps]
     return embeddings_scene.neighbour_list(scene.loaded, scene.chosen, near, kept)
 
 
-def _in_words(scene: Scene, fitted: Pca, flat: torch.Tensor, arrived: Arrival) -> Sequence[str]:
-    loaded, settings = scene.loaded, scene.settings
-    vectors = loaded.words.vectors
-    count = min(COMPARED, len(vectors) - 1)
+def _in_words(scene: Scene, fitted: Pca, arrived: Arrival) -> Sequence[str]:
+    found: Mapped | None = arrived.value
     sentences = [
         _(
             "PCA looks from where the words differ most: its {axes} axes hold {share} of the variance, and "
@@ -246,16 +244,12 @@ def _in_words(scene: Scene, fitted: Pca, flat: torch.Tensor, arrived: Arrival) -
             rest=percent(max(0.0, 1 - sum(fitted.shares))),
         )
     ]
-    if arrived.value is not None:
+    if found is not None:
         sentences.append(
             _(
                 "t-SNE only tries to keep neighbours. Of each word's {count} nearest, by distance, it keeps {tsne} and "
                 "PCA {pca}; how far apart its heaps lie means nothing."
-            ).format(
-                count=count,
-                tsne=percent(embeddings_scene.kept(loaded.digest, settings, vectors, arrived.value, count)),
-                pca=percent(embeddings_scene.kept(loaded.digest, settings.components, vectors, flat, count)),
-            )
+            ).format(count=found.compared, tsne=percent(found.kept), pca=percent(found.kept_by_pca))
         )
     elif arrived.failed:
         sentences.append(_("t-SNE gives no picture of these numbers. Choose another perplexity or another start."))

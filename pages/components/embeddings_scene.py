@@ -20,6 +20,7 @@ from pages.components.numbers import signed
 from pages.components.plot import Part, part
 
 MAP, STUDY = "embeddings.tsne", "embeddings.study"  # places for what arrives
+COMPARED = 3  # nearest words of each word that are compared
 FEW = 60  # words up to which all maps are studied without being asked for
 STUDIED = 120  # words, at most, of which many maps are drawn
 NEIGHBOURS = 5
@@ -37,12 +38,22 @@ class Settings:
     seed: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Mapped:
+    """A t-SNE map, and the share of each word's nearest words that it and the PCA keep."""
+
+    points: torch.Tensor  # (num_words, components)
+    compared: int  # words that are nearest to each
+    kept: float
+    kept_by_pca: float
+
+
 def tsne(loaded: Loaded, settings: Settings) -> Arrival:
-    """The map; a tensor (num_words, components) once it is there."""
+    """A Mapped once it is there."""
     vectors = loaded.words.vectors
 
-    def work(on_progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> torch.Tensor:
-        found = run_tsne(
+    def work(on_progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> Mapped:
+        points = run_tsne(
             vectors,
             components=settings.components,
             perplexity=settings.perplexity,
@@ -50,7 +61,9 @@ def tsne(loaded: Loaded, settings: Settings) -> Arrival:
             start=settings.start,
         )
         _freeze()
-        return found
+        count = min(COMPARED, len(vectors) - 1)
+        flat = fit_pca(vectors, settings.components).project(vectors)  # (num_words, components)
+        return Mapped(points, count, agreement(vectors, points, count), agreement(vectors, flat, count))
 
     return arrive(MAP, (loaded.digest, settings), work, worker=_worker(len(vectors)))
 
@@ -68,12 +81,6 @@ def _worker(num_words: int) -> str:
 @st.cache_resource(max_entries=40, show_spinner=False)
 def pca(digest: str, _vectors: torch.Tensor, components: int) -> Pca:
     return fit_pca(_vectors, components)
-
-
-@st.cache_data(max_entries=400, show_spinner=False)
-def kept(digest: str, drawn: Settings | int, _vectors: torch.Tensor, _points: torch.Tensor, count: int) -> float:
-    """The share of nearest words that a map keeps; drawn: its settings, or the components of a PCA."""
-    return agreement(_vectors, _points, count)
 
 
 # ------------------------------------------------------------------------------------------------------ many maps

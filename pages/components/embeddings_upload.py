@@ -38,7 +38,7 @@ def choose() -> WordVectors | Nothing:
     st.file_uploader(
         _("File"),
         key="embeddings.upload",
-        max_upload_size=MOST_BYTES // MEGABYTE + 1,
+        max_upload_size=MOST_BYTES // MEGABYTE,
         on_change=_read,
         help=_(
             "CSV, or the text format of GloVe or word2vec: in every line a word and its numbers, and if you like a "
@@ -47,8 +47,11 @@ def choose() -> WordVectors | Nothing:
     )
     brought: Brought | None = st.session_state.get(STATE)
     if brought is None:
-        said = _("Bring a file on the left: up to {words} words with up to {dims} numbers each.")
-        return Nothing(said.format(words=f"{MOST_WORDS:,}", dims=MOST_DIMS))
+        said = _(
+            "Bring a file on the left: up to {words} words with up to {dims} numbers each, and at most {size} MB. "
+            "From a larger file, such as GloVe's own, copy the lines that you want."
+        )
+        return Nothing(said.format(words=f"{MOST_WORDS:,}", dims=MOST_DIMS, size=MOST_BYTES // MEGABYTE))
     if brought.table is None:
         said = _("“{name}” cannot be shown. {problem}")
         problem = sentence(brought.error) if brought.error else ""

@@ -106,7 +106,7 @@ def test_names_of_many_words_do_not_cover_each_other(count: int) -> None:
     names = [f"word{number}" for number in range(count)]
     frames = scatter_data(points, [0] * count, names, height=340)
     found = boxes(frames, names, 340)
-    assert len(found) > 15
+    assert len(found) > 10
     for number, (left, top, right, bottom) in enumerate(found):
         for left2, top2, right2, bottom2 in found[:number]:
             assert min(right, right2) - max(left, left2) < 1 or min(bottom, bottom2) - max(top, top2) < 1
