@@ -49,10 +49,10 @@ def pass_through(config: TransformerConfig, sizes: Sizes) -> Pass:
     for name in ("seq_source", "seq_target"):
         if getattr(sizes, name) > config.max_len:
             raise ValueError(f"{name} ({getattr(sizes, name)}) must be at most max_len ({config.max_len})")
-    parameters = config_parameters(config)
+    one = without_numbers(replace(config, num_layers=1))
+    parameters = _parameters(one, config.num_layers)
     if parameters > REAL_PARAMETERS or parameters * sizes.tokens > REAL_PRODUCTS:
-        network = without_numbers(replace(config, num_layers=1))
-        anatomy = read_anatomy(network, lambda mine: _run_own(mine, sizes), numbers=False)
+        anatomy = read_anatomy(one, lambda mine: _run_own(mine, sizes), numbers=False)
         return Pass(anatomy.repeated(config.num_layers), real=False)
     network = random_transformer(config, generator=torch.Generator().manual_seed(0))
     return Pass(read_anatomy(network, lambda mine: _run_own(mine, sizes)), real=True)
@@ -64,9 +64,13 @@ def config_parameters(config: TransformerConfig) -> int:
     >>> config_parameters(TransformerConfig())
     63082496
     """
-    one = without_numbers(replace(config, num_layers=1))
+    return _parameters(without_numbers(replace(config, num_layers=1)), config.num_layers)
+
+
+def _parameters(one: Transformer, num_layers: int) -> int:
+    """Those of a Transformer of more layers, from one with a single layer in each stack."""
     in_a_layer = sum(parameter.numel() for stack in one.stacks for parameter in stack.layers.parameters())
-    return sum(parameter.numel() for parameter in one.parameters()) + (config.num_layers - 1) * in_a_layer
+    return sum(parameter.numel() for parameter in one.parameters()) + (num_layers - 1) * in_a_layer
 
 
 def pass_of_network(network: nn.Module, sizes: Sizes) -> Pass:

@@ -16,7 +16,7 @@ import pandas as pd
 from core.charts import tokens
 from core.charts.theme import Style, hand, themed
 
-WIDTH, HEIGHT = 650, 416  # the diagram's own units; a pixel each at the normal size
+WIDTH, HEIGHT = 650, 430  # the diagram's own units; a pixel each at the normal size
 _BOX, _THIN, _SUM, _CAPTION = 23.0, 16.0, 12.0, 12.0  # heights
 _HALF = 88.0  # of a block's width
 _LOOP = 102.0  # how far from the middle a residual connection runs

@@ -12,7 +12,7 @@ from core.charts.bar_table import TableWords, bar_table, bar_table_data
 from core.charts.stacks import Box, Column, StacksWords, Sublayer
 from core.model_pass import pass_of_network, pass_through
 from core.transformer import EncoderLayer, MultiHeadAttention, Residual, Transformer
-from pages.components import registry, transformer_claims, transformer_fold
+from pages.components import frame, registry, transformer_claims, transformer_fold
 from pages.components.controls import Panel
 from pages.components.gqa_words import amount
 from pages.components.i18n import _, ngettext
@@ -90,9 +90,10 @@ def picture(panel: Panel, shown: Shown | None) -> None:
             first = next(block for block in shown.blocks if _row_of(block) == shown.rows[int(row)])
             panel.put({"block": _written(first)})
 
+    large = frame.type_size() == "projector"  # numbers beside the diagram would run into each other
     plot = figure(
         KEY,
-        [[_diagram(shown), _table(shown)]],
+        [[_diagram(shown)], [_table(shown)]] if large else [[_diagram(shown), _table(shown)]],
         name=_("blocks and shapes"),
         alt=_(
             "The stacks of a Transformer as boxes with arrows between them, each with its shape; beside it how many "
@@ -183,7 +184,7 @@ def _diagram(shown: Shown) -> Part:
             chosen=shown.names.index(shown.chosen),
             nonce=clicks(KEY),
         ),
-        share=DIAGRAM,
+        share=1 if frame.type_size() == "projector" else DIAGRAM,
         names=tuple(block_name(block) for block in shown.blocks),
         words=StacksWords(
             titles=tuple(f"{side_name(side)} · {anatomy.num_layers(side)} ×" for side in sides),
@@ -217,7 +218,7 @@ def _table(shown: Shown) -> Part:
             marked_row=shown.rows.index(_row_of(shown.chosen)),
             nonce=clicks(KEY),
         ),
-        share=1 - DIAGRAM,
+        share=1 if frame.type_size() == "projector" else 1 - DIAGRAM,
         rows=tuple(
             f"{short[row.side]} · {row_name(row)}" if both and row.kind is not Kind.OUTPUT else row_name(row)
             for row in shown.rows
@@ -246,7 +247,7 @@ def _facts(shown: Shown) -> str:
     lines = {
         _("Block"): " · ".join([block_name(block), *where]),
         _("What it does"): what_it_does(block),
-        _("Shape"): f"{shape(trace.entering)} → {_inside(trace, block)}{shape(trace.leaving)}",
+        _("Shape"): f"{_unbroken(trace.entering)} → {_inside(trace, block)}{_unbroken(trace.leaving)}",
         _("Parameters"): _parameters(shown, trace, layers if repeated else 1),
         _("Multiply-adds"): f"{trace.multiply_adds:,} ({percent(shown.share('multiply_adds', block))})",
     }
@@ -259,8 +260,13 @@ def _inside(trace: BlockTrace, block: Block) -> str:
     if not trace.inside:
         return ""
     if block.kind is Kind.FEED_FORWARD:
-        return f"{shape(trace.inside)} → "
-    return _("weights {shape}").format(shape=shape(trace.inside)) + " → "
+        return f"{_unbroken(trace.inside)} → "
+    return _("weights {shape}").format(shape=_unbroken(trace.inside)) + " → "
+
+
+def _unbroken(sizes: tuple[int, ...]) -> str:
+    """A shape that stays on one line."""
+    return shape(sizes).replace(" ", "\u00a0")
 
 
 def _parameters(shown: Shown, trace: BlockTrace, layers: int) -> str:

@@ -210,7 +210,7 @@ def _tying(shown: Shown) -> Part:
         ),
         share=0.5,
         rows=tuple(f"{tied['tied' if is_tied else 'untied']} · {kinds[kind.value]}" for is_tied, kind in counts),
-        columns=(_("Parameters"), _("of these in embeddings,\npositions and output")),
+        columns=(_("Parameters"), _("in embeddings,\npositions, output")),
         words=TableWords(row_axis="", row=_("variant"), column=_("what"), value=_("value")),
         clickable=False,
         title=_("Parameters of {layers} + {layers} layers, {longest} positions").format(

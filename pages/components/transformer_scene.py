@@ -104,7 +104,7 @@ def _choose_config(panel: Panel, subject: Subject) -> tuple[TransformerConfig, i
     """And the batch, which stands among its sliders."""
     with panel.beside():
         num_layers = panel.slider("num_layers", _("Layers"), 1, 12, default=BASE["num_layers"], step=1)
-        power = panel.slider("heads", "num_heads: 2ⁿ", 0, 4, default=BASE["heads"], step=1, format="2^%d")
+        power = panel.slider("heads", _("Heads: 2ⁿ"), 0, 4, default=BASE["heads"], step=1, format="2^%d")
     with panel.beside():
         d_model = panel.slider("d_model", "d_model", 16, 1024, default=BASE["d_model"], step=16)
         d_ff = panel.slider("d_ff", "d_ff", 64, 4096, default=BASE["d_ff"], step=64)

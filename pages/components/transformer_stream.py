@@ -12,6 +12,7 @@ from core.charts import heatmaps
 from core.charts.stream import StreamWords, stream, stream_data
 from core.claims.transformer import Additions
 from core.decoding import UnusableNetworkError, translate
+from core.explorer import written
 from core.hidden_tokens import Influence, measure_influence
 from core.models import AnyModel, TranslationModel
 from core.models import Kind as Stacks
@@ -26,7 +27,7 @@ from pages.components.words import Claim, look_for
 
 KEY = "transformer.stream"
 FRENCH = "Le chat noir dort dans le jardin."
-ENGLISH = "The cat sat on the mat because it was warm."
+ENGLISH = "The cat sat on the mat."
 MOST = 20  # tokens
 HEIGHT, ROW = 190, 20  # pixels: of all rows of tokens, and of one at most
 
@@ -96,14 +97,18 @@ def _read(_model: AnyModel, name: str, identity: int, text: str) -> Read | None:
         found = read_stream(_model, ids, said)
     except (UnusableNetworkError, UnknownNetworkError):
         return None
-    names = _model.tokenizer.convert_ids_to_tokens
     if isinstance(_model, TranslationModel):
         read = [_model.facts.start_id, *said[:-1]]
-        tokens = {Side.ENCODER: plainly(names(ids)), Side.DECODER: plainly(names(read))}
+        tokens = {Side.ENCODER: _labels(_model, ids), Side.DECODER: _labels(_model, read)}
     else:
         side = Side.DECODER if _model.facts.family.kind is Stacks.DECODER else Side.ENCODER
-        tokens = {side: plainly(names(ids))}
+        tokens = {side: _labels(_model, ids)}
     return Read(_model, tokens, tuple(ids), tuple(said), found, was_cut)
+
+
+def _labels(model: AnyModel, ids: Sequence[int]) -> tuple[str, ...]:
+    special = set(model.tokenizer.all_special_ids)
+    return plainly(written(model.tokenizer, ids, [number in special for number in ids]))
 
 
 def sliders(panel: Panel, read: Read | None) -> Shown | None:
@@ -193,7 +198,6 @@ def _lengths(steps: Sequence[Step], name: str) -> npt.NDArray[np.float64]:
 def _stream(shown: Shown, side: Side) -> Part:
     steps = shown.read.stream.of(side)
     tables = {name: _lengths(steps, name) for name in ("before", "added", "after")}
-    most = max(float(table.max()) for each in shown.read.sides for table in _of(shown, each))
     token = shown.chosen[side]
     whose = _("mean of all tokens") if token is None else f"“{shown.read.tokens[side][token]}”"
     return part(
@@ -202,7 +206,7 @@ def _stream(shown: Shown, side: Side) -> Part:
         stream_data(tables["before"], tables["added"], tables["after"], token=token),
         share=_share(shown, side),
         blocks=tuple(_short(step) for step in steps),
-        most=float(f"{1.05 * most:.2g}"),
+        most=_axis(max(_longest(shown, each) for each in shown.read.sides)),
         words=StreamWords(
             axis=_("length of the vector"),
             block=_("block"),
@@ -215,9 +219,17 @@ def _stream(shown: Shown, side: Side) -> Part:
     )
 
 
-def _of(shown: Shown, side: Side) -> tuple[npt.NDArray[np.float64], ...]:
-    steps = shown.read.stream.of(side)
-    return _lengths(steps, "added"), _lengths(steps, "after")
+def _longest(shown: Shown, side: Side) -> float:
+    """The longest bar or point: of the chosen token, or of the means."""
+    token, steps = shown.chosen[side], shown.read.stream.of(side)
+    tables = [_lengths(steps, name) for name in ("added", "after")]
+    return max(float((table.mean(axis=1) if token is None else table[:, token]).max()) for table in tables)
+
+
+def _axis(longest: float) -> float:
+    """Where an axis ends: the next of 10, 15, 20, 30, 50, 70, 100, …, so that it seldom changes."""
+    steps = (1, 1.5, 2, 3, 5, 7)
+    return next(scale * step for scale in (0.1, 1, 10, 100, 1000, 10_000) for step in steps if scale * step > longest)
 
 
 def _ratios(shown: Shown, side: Side) -> Part:
@@ -239,7 +251,7 @@ def _ratios(shown: Shown, side: Side) -> Part:
             masked="",
             allowed="",
         ),
-        title=_("Length of what is added / of the stream (dark: 1 and more)"),
+        title=_("Length of what is added / of the stream (1 and more: one colour)"),
         height=min(ROW * len(tokens), HEIGHT),
     )
 
@@ -265,8 +277,23 @@ def _in_words(shown: Shown) -> Sequence[str]:
             why=after if steps[0].normed_after else before,
         ),
     ]
+    side, token, step = _farthest(read)
+    sentences.append(
+        _("The longest single addition: “{block}” of layer {layer} adds {length:.0f} to “{token}”.").format(
+            block=block_name(step.block),
+            layer=(step.block.layer or 0) + 1,
+            length=float(step.added[token].norm()),
+            token=read.tokens[side][token],
+        )
+    )
     if read.was_cut:
         sentences.append(
             _("The sentence was cut after {count} tokens: there is room for no more.").format(count=len(read.ids))
         )
     return sentences
+
+
+def _farthest(read: Read) -> tuple[Side, int, Step]:
+    """The token, counted from 0, to which a block adds the longest vector."""
+    step = max(read.stream.steps, key=lambda step: float(step.added.norm(dim=-1).max()))
+    return step.block.side, int(step.added.norm(dim=-1).argmax()), step
