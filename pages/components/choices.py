@@ -6,6 +6,7 @@ anew for each language, and what was chosen is kept under a key of its own by a 
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Literal
 
 import streamlit as st
 
@@ -24,16 +25,24 @@ def draw_choice(
     help: str | None = None,
     on_change: Callable[[], None] | None = None,
     in_a_list: bool = False,
+    width: int | Literal["stretch"] = "stretch",
 ) -> None:
     """The widget for what st.session_state[key] holds: one of `options`, which maps names to translated labels."""
     widget = f"{key}.{language()}"
     st.session_state[widget] = st.session_state[key]
     names, adopt = list(options), partial(_adopt, key, widget, on_change)
     if in_a_list or not fits(options):
-        st.selectbox(label, names, format_func=options.__getitem__, key=widget, help=help, on_change=adopt)
+        st.selectbox(label, names, format_func=options.__getitem__, key=widget, help=help, on_change=adopt, width=width)
     else:
         st.segmented_control(
-            label, names, format_func=options.__getitem__, key=widget, help=help, required=True, on_change=adopt
+            label,
+            names,
+            format_func=options.__getitem__,
+            key=widget,
+            help=help,
+            required=True,
+            on_change=adopt,
+            width="content" if width == "stretch" else width,
         )
 
 

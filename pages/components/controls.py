@@ -16,9 +16,10 @@ the picture run again. What is neither computed nor sent nor drawn again makes u
 import html
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -26,7 +27,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.components import address
 from pages.components.below import Below
 from pages.components.choices import draw_choice
-from pages.components.i18n import _
+from pages.components.i18n import _, language
 from pages.components.typed import clean, nearest, quoted, same_number
 
 Number = TypeVar("Number", int, float)
@@ -34,6 +35,7 @@ Chosen = TypeVar("Chosen")
 
 AGAIN = "panel.again"  # in the session's state: the browser shall ask for one more run
 PLAY_SECONDS = 0.9
+HALF = 110  # pixels, of a control beside another; what it really gets is half of the sidebar (frame.css)
 MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_{}[]()<>#+-.!|~$:"})  # to be read as they are
 TEXT_LINE, TEXT_MARGIN = 24, 20  # pixels: of a line of a text with several, and around them
 
@@ -49,42 +51,40 @@ class Panel:
         self._values: dict[str, Any] = {}  # what the controls returned
         self._bounds: dict[str, tuple[float, float]] = {}
         self._refusals: list[str] = []
-        self._rows = 0
+        self._width: int | Literal["stretch"] = "stretch"  # of controls
         self._wishes: dict[str, Any] = st.session_state.setdefault(self._own("wishes"), {})  # of the last preset
         self._tried: set[str] = st.session_state.setdefault(self._own("tried"), set())
         self._title: tuple[DeltaGenerator, str] | None = None
-        parts = (st.sidebar.container(key=f"panel_{part}", gap=None) for part in ("controls", "sliders", "actions"))
-        self._controls, self._sliders, self._actions = parts
 
     def __enter__(self) -> Self:
-        self._controls.__enter__()
+        st.sidebar.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._controls.__exit__(kind, error, trace)
+        st.sidebar.__exit__(kind, error, trace)
 
     def follow(self, sliders: Callable[[], Chosen], picture: Callable[[Chosen], None]) -> None:
         """Draw sliders, and the picture of what they say; when one of them moves, nothing else runs again.
 
         sliders: draws controls in the sidebar, below the others, and returns what they say.
         """
-        first, rows, below = True, self._rows, Below()
+        first, below = True, Below()
+        place = st.sidebar.container(key="panel_sliders", gap=None)
 
         @st.fragment
         def run() -> None:
             nonlocal first
-            self._rows = rows  # the same places as before
             if not first and st.session_state.pop(self._own("refused"), None):
                 st.rerun()  # the sentence below the title speaks of another value
             first = False
-            with self._sliders:
+            with place:
                 chosen = sliders()
             with below.known():
                 picture(chosen)
 
-        with below.picture:
+        with st.container():
             run()
         below.finish()
 
@@ -119,7 +119,9 @@ class Panel:
             if value != st.session_state[key] or not address.says(key, value, start):
                 st.session_state[key] = value
             self._watch(name, (low, high, step))
-        found = st.slider(label, low, high, start, step, key=key, help=help, format=format, bind="query-params")
+        found = st.slider(
+            label, low, high, start, step, key=key, help=help, format=format, width=self._width, bind="query-params"
+        )
         self._grant(name, found, nearest(self._wishes.get(name, found), low, high, step))
         value = self._values[name] = nearest(found, low, high, step)
         if asked is not None and not same_number(asked, value):
@@ -173,7 +175,7 @@ class Panel:
             st.session_state[key] = asked if asked in options else default
         elif st.session_state[key] not in options:
             st.session_state[key] = default
-        draw_choice(label, options, key, help=help, on_change=on_change, in_a_list=narrow)
+        draw_choice(label, options, key, help=help, on_change=on_change, in_a_list=narrow, width=self._width)
         chosen: str = st.session_state[key]
         self._values[name] = chosen
         address.write(key, chosen, default)
@@ -181,7 +183,9 @@ class Panel:
 
     def toggle(self, name: str, label: str, *, default: bool, help: str | None = None) -> bool:
         key, asked = self._begin(name, default)
-        value = self._values[name] = st.toggle(label, default, key=key, help=help, bind="query-params")
+        value = self._values[name] = st.toggle(
+            label, default, key=key, help=help, width=self._width, bind="query-params"
+        )
         if asked is not None and asked.lower() != str(value).lower():
             self._refuse(label, asked, _("on") if value else _("off"))
         return value
@@ -209,11 +213,20 @@ class Panel:
         if len(whole) > max_chars:
             st.session_state[key] = whole[:max_chars]
         if lines == 1:
-            found = st.text_input(label, default, key=key, help=help, on_change=on_change, bind="query-params")
+            found = st.text_input(
+                label, default, key=key, help=help, on_change=on_change, width=self._width, bind="query-params"
+            )
         else:
             height = TEXT_MARGIN + TEXT_LINE * lines
             found = st.text_area(
-                label, default, key=key, height=height, help=help, on_change=on_change, bind="query-params"
+                label,
+                default,
+                key=key,
+                height=height,
+                help=help,
+                on_change=on_change,
+                width=self._width,
+                bind="query-params",
             )
         if len(found) > max_chars:
             st.rerun()  # it came with the address: a text box takes what stands there, whatever its key holds
@@ -265,10 +278,17 @@ class Panel:
         address.write(key, value, default)
         return value
 
-    def beside(self) -> DeltaGenerator:
-        """A place for controls of half the width, two in a row; cheaper for the browser than columns."""
-        self._rows += 1
-        return st.container(horizontal=True, gap="small", key=f"panel_beside_{self._rows}")
+    @contextmanager
+    def beside(self) -> Iterator[None]:
+        """Meanwhile controls have half the width, two in a row: the style sheet knows them by their width.
+
+        A container for every row, or columns, would cost the browser more than what stands in them.
+        """
+        self._width = HALF
+        try:
+            yield
+        finally:
+            self._width = "stretch"
 
     def forget(self, name: str) -> None:
         """Give a value without a widget back to its default, also in the address."""
@@ -291,19 +311,18 @@ class Panel:
         """
         defaults = st.session_state.setdefault(self._own("defaults"), {})  # also of controls that are not drawn now
         defaults.update(self._defaults)
-        with self._actions:
-            if presets:
-                with st.container(horizontal=True, gap="small", key="panel_presets"):
-                    for label, values in presets.items():
-                        everything = {**defaults, **values}
-                        st.button(
-                            label, on_click=self._apply, args=(everything,), type="tertiary", icon=":material/bolt:"
-                        )
-            with st.container(horizontal=True, gap="small", key="panel_buttons"):
-                st.button(_("Reset"), key=self._own("reset"), on_click=self._apply, args=(dict(defaults),))
-                self._share()
-                if play is not None:
-                    self._play(play)
+        if presets:
+            with st.sidebar:
+                self._presets({label: {**defaults, **values} for label, values in presets.items()})
+        with st.sidebar.container(horizontal=True, gap="small", key="panel_buttons"):
+            st.button(_("Reset"), key=self._own("reset"), on_click=self._apply, args=(dict(defaults),))
+            shared = st.button(_("Share"), key=self._own("share"))
+            if play is not None:
+                self._play(play)
+        if shared:  # only then: the address changes with every control
+            with st.sidebar:
+                st.caption(_("This address opens the page as you see it now:"))
+                st.code(address.whole(), language=None, wrap_lines=True)
         for name in defaults.keys() - self._defaults.keys():  # what is not drawn now may have gone back to its default
             if st.session_state.get(self._key(name)) == defaults[name]:
                 address.drop(self._key(name))
@@ -311,17 +330,22 @@ class Panel:
             del self._wishes[name]
         self._complain()
 
+    def _presets(self, presets: Mapping[str, Mapping[str, Any]]) -> None:
+        """One widget for all of them, in which nothing stays chosen: it is sooner on the screen than a button each."""
+        widget = self._own(f"presets.{language()}")
+
+        def apply() -> None:
+            chosen = st.session_state[widget]
+            st.session_state[widget] = None
+            self._apply(presets[chosen])
+
+        label = _("What to try")
+        st.pills(label, list(presets), key=widget, on_change=apply, label_visibility="collapsed", format_func=_bolt)
+
     def _apply(self, values: Mapping[str, Any]) -> None:
         st.session_state.pop(self._own("played"), None)
         st.session_state[self._own("wishes")] = dict(values)
         self.put(values)
-
-    def _share(self) -> None:
-        """A button, and the address once somebody asks for it: it changes with every control."""
-        if st.button(_("Share"), key=self._own("share")):
-            with self._actions:
-                st.caption(_("This address opens the page as you see it now:"))
-                st.code(address.whole(), language=None, wrap_lines=True)
 
     def _play(self, name: str) -> None:
         """A button, and a fragment that asks for the next step again and again until the slider stands at its end."""
@@ -398,6 +422,10 @@ class Panel:
     def _own(self, name: str) -> str:
         """A key for what is not a parameter and never in the address."""
         return f"{self._page}.{name}"
+
+
+def _bolt(label: str) -> str:
+    return f":material/bolt: {label}"
 
 
 def _next(key: str) -> str:

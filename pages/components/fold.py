@@ -9,7 +9,6 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,11 +62,12 @@ def fold(
     code: the very functions that computed what is on screen.
     snippet: a program in plain PyTorch that reproduces the numbers, or one for each of several libraries by its name.
     """
+    opened: str | None = st.session_state.get(_opened(page))
     below = here()
     if below is None:
         _row(page)
     else:
-        below.draw_row = functools.partial(_row, page)
+        below.draw_row(functools.partial(_row, page), outside=opened is None)
     snippets = {"PyTorch": snippet} if callable(snippet) else snippet
     parts: Mapping[str, Callable[[], None]] = {
         "formula": lambda: _formulas(formula()),
@@ -75,9 +75,8 @@ def fold(
         "downloads": lambda: _downloads(page, plots, snippets),
         "reading": lambda: _reading(reading),
     }
-    opened: str | None = st.session_state.get(_opened(page))
-    if opened is not None and opened in parts:
-        with below.opened if below else nullcontext(), st.container(key=f"{page}.folded", border=True):
+    if opened is not None:
+        with st.container(key=f"{page}.folded", border=True):
             parts[opened]()
 
 

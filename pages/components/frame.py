@@ -34,7 +34,7 @@ def begin() -> None:
 
 def finish() -> None:
     """Call it after the page: language and text size stand below the page's own controls."""
-    with st.sidebar.container(key="frame_choices", gap="small"):
+    with st.sidebar:
         choose_everywhere(CHOICE, _("Language"), LANGUAGES, default=browser_language())
         choose_everywhere(SIZE, _("Text size"), _sizes(), default="normal")
     live_slider.mount(calm=CALM, room=room(), again=st.session_state.pop(AGAIN, False))

@@ -21,6 +21,7 @@ from core.charts.compose import compose, compose_data
 from core.charts.theme import Style, style
 from pages.components import frame
 
+EDGES = 6  # pixels that a picture has around it, left and right together
 GAP = 22  # pixels between the parts of a figure
 NARROW = 640  # pixels; with less room, as on a phone, the parts of a figure stand below each other
 Build = Callable[..., Any]  # of core.charts: (style, **settings) → alt.Chart
@@ -120,7 +121,7 @@ def figure(
         rows = [[replace(one, share=1.0)] for row in rows for one in row]
     shape = tuple(tuple((one.name, one.build, one.share, one.settings) for one in row) for row in rows)
     frames = compose_data({one.name: one.frames for row in rows for one in row})
-    shown = _show(key, _composed(theme, room, shape), frames, alt, name, on_select, theme)
+    shown = _show(key, _composed(theme, room - EDGES, shape), frames, alt, name, on_select, theme)
     return replace(shown, table=table)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from pages.components import choices, controls, typed
-from tests.pages.apps import Start, html, press, shown
+from tests.pages.apps import Start, html, press, shown, take_preset
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 HUGE = "9" * 10_000
@@ -71,9 +71,7 @@ def lines_app() -> None:
 
 
 def preset(at: AppTest) -> AppTest:
-    next(button for button in at.button if button.label == "Look ahead").click().run()
-    assert not at.exception
-    return at
+    return take_preset(at, "Look ahead")
 
 
 # ------------------------------------------------------------------------------------------------ without an address
@@ -349,11 +347,11 @@ def conditional() -> None:
     st.json({"method": method, "beams": beams})
 
 
-@pytest.mark.parametrize("key", ["p.reset", "Tree"])
-def test_controls_that_are_not_drawn_are_reset_too(start: Start, key: str) -> None:
+@pytest.mark.parametrize("way", ["reset", "preset"])
+def test_controls_that_are_not_drawn_are_reset_too(start: Start, way: str) -> None:
     at = start(conditional, {"p_method": "beam", "p_beams": "8"})
     at.segmented_control(key="p_method.en").set_value("greedy").run()
-    next(button for button in at.button if key in (button.key, button.label)).click().run()
+    at = press(at, "p.reset") if way == "reset" else take_preset(at, "Tree")
     at.segmented_control(key="p_method.en").set_value("beam").run()
     assert shown(at) == {"method": "beam", "beams": 4}
 

@@ -19,6 +19,7 @@ from core.models import catalogue
 from pages.components import gqa_measured, shelf, translator
 from pages.components.gqa_scene import BY_KEY, DEFAULT, of_model
 from pages.components.gqa_words import amount
+from tests.pages.apps import take_preset
 
 LANGUAGES = ("en", "zh_CN")
 CLAIMS = {"sharing": 3, "measured": 2, "conversion": 2, "models": 1}
@@ -144,13 +145,10 @@ def test_bad_addresses_fall_back_and_it_is_said(address: dict[str, str], named: 
 
 def test_presets_set_what_they_show() -> None:
     app = opened(**{"model": "falcon-7b", "kv_heads_falcon-7b": "71"})
-    preset = next(button for button in app.button if button.label == "One KV head for 71")
-    preset.click()
-    app = checked(app.run())
+    app = take_preset(app, "One KV head for 71")
     assert charts(app)["heads_queries"]["kv"].tolist() == [0] * 71
     app = opened(view="conversion")
-    next(button for button in app.button if button.label == "Each its own").click()
-    assert charts(checked(app.run()))["heads_queries"]["kv"].tolist() == list(range(32))
+    assert charts(take_preset(app, "Each its own"))["heads_queries"]["kv"].tolist() == list(range(32))
 
 
 # -------------------------------------------------------------------------------------------------------------- sharing

@@ -17,6 +17,7 @@ from core.heads_loss import HeadCost, HeadCosts, rank_heads
 from core.heads_off import all_heads, switch_off
 from core.models import ModelError, ModelProblem, TranslationModel
 from pages.components import heads_model, heads_off, heads_without, translator
+from tests.pages.apps import presets, take_preset
 
 LANGUAGES = ("en", "zh_CN")
 VIEWS = ("split", "made", "gallery", "off")
@@ -355,12 +356,11 @@ def test_an_impossible_address_falls_back_and_says_so(address: dict[str, str]) -
 def test_presets_and_reset(view: str, language: str) -> None:
     app = opened(view=view, language=language)
     before = charts(app)
-    presets = [button.label for button in app.button if button.icon == ":material/bolt:"]
-    assert len(presets) == 3
+    labels = presets(app)
+    assert len(labels) == 3
     seen = []
-    for label in presets:
-        next(button for button in app.button if button.label == label).click()
-        app = checked(app.run())
+    for label in labels:
+        app = take_preset(app, label)
         seen.append(charts(app))
     assert all(different(one, before) for one in seen)
     app.button(key="heads.reset").click()

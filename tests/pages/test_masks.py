@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.components import masks_controls
+from tests.pages.apps import take_preset
 
 LANGUAGES = ("en", "zh_CN")
 VIEWS = ("weights", "reach", "batch", "teaching")
@@ -377,9 +378,7 @@ def test_an_impossible_address_falls_back_and_says_so(address: dict[str, str]) -
 
 @pytest.mark.parametrize("number", range(3))
 def test_presets(number: int) -> None:
-    app = opened()
-    [button for button in app.button if button.icon == ":material/bolt:"][number].click()
-    app = checked(app.run())
+    app = take_preset(opened(), number)
     assert charts(app)
     assert different(charts(opened()), charts(app))
 

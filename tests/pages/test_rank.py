@@ -15,6 +15,7 @@ from core import rank, rank_heads
 from core.charts.columns import ALL
 from core.models import ModelError, ModelProblem
 from pages.components import rank_scene, translator
+from tests.pages.apps import take_preset
 
 LANGUAGES = ("en", "zh_CN")
 VIEWS = ("spectrum", "dims", "rebuild", "depth")
@@ -252,8 +253,7 @@ def test_a_spectrum_decomposes_what_it_needs_and_nothing_twice(monkeypatch: pyte
 def test_presets(label: str) -> None:
     app = opened(**SMALL)
     before = charts(app)
-    next(button for button in app.button if button.label == label).click()
-    assert changed(before, charts(checked(app.run())))
+    assert changed(before, charts(take_preset(app, label)))
 
 
 def test_a_real_layer_is_compared_with_random_heads() -> None:

@@ -12,6 +12,7 @@ from core.additive import Form
 from core.layer_times import Times
 from core.recurrence import Layer
 from pages.components import recurrence_costs, recurrence_times
+from tests.pages.apps import take_preset
 
 LANGUAGES = ("en", "zh_CN")
 CAT = "The cat that sat on the mat saw the other cat"
@@ -206,10 +207,8 @@ def test_the_button_measures_the_forms(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_lessons_preset_is_the_lessons_run() -> None:
-    app = opened()
-    preset = next(button for button in app.button if button.label == "The lesson's 12 states")
-    preset.click()
-    shown = charts(checked(app.run()))
+    app = take_preset(opened(), "The lesson's 12 states")
+    shown = charts(app)
     assert len(shown["0.printed_bars"]) == 12
     assert shown["0.printed_bars"]["weight"].sum() == pytest.approx(1)
     assert app.session_state["recurrence_scale"] == 0.1

@@ -14,6 +14,7 @@ from core.models import ModelError, ModelProblem
 from core.positions.distance import Vectors
 from core.positions.scalings import Method, ntk_base
 from pages.components import rope_claims, rope_distance, rope_scene, rope_turn, translator
+from tests.pages.apps import take_preset
 
 LANGUAGES = ("en", "zh_CN")
 VIEWS = ("turn", "distance", "pairings", "extend")
@@ -247,9 +248,7 @@ def test_claims_are_measured() -> None:
 def test_presets(number: int) -> None:
     app = opened()
     before = charts(app)
-    presets = [button for button in app.button if button.icon == ":material/bolt:"]
-    presets[number].click()
-    assert changed(before, charts(checked(app.run())))
+    assert changed(before, charts(take_preset(app, number)))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from core.model_embeddings import cosines, embed
 from core.models import ModelError, ModelProblem
 from core.positions.sinusoidal import shift_matrix, sinusoidal_encoding
 from pages.components import sinusoidal_claims, sinusoidal_scene, translator
+from tests.pages.apps import take_preset
 
 LANGUAGES = ("en", "zh_CN")
 VIEWS = {"encoding": 3, "waves": 2, "shift": 3, "sentence": 1}  # how many parts each figure has
@@ -294,8 +295,7 @@ def test_measurements_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_presets_show_what_they_say(language: str) -> None:
     app = opened(language=language)
     for index, said in enumerate(({"i": 8, "j": 9}, {"d_model": 512, "length": 100}, {"setting": "causal_two_layers"})):
-        [button for button in app.button if button.icon == ":material/bolt:"][index].click()
-        app = checked(app.run())
+        app = take_preset(app, index)
         for name, value in said.items():
             assert app.session_state[f"sinusoidal_{name}"] == value
 

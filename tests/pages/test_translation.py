@@ -16,6 +16,7 @@ from core.models import TranslationModel, catalogue
 from core.quality import read_pairs
 from pages.components import shelf, translator
 from pages.components.translator import Method
+from tests.pages.apps import take_preset
 from tests.tiny import save_model, tiny_t5, tiny_tokenizer
 
 LANGUAGES = ("en", "zh_CN")
@@ -147,9 +148,7 @@ def test_sampling_shows_what_it_does_to_the_probabilities() -> None:
 
 
 def test_the_preset_shows_a_word_that_the_model_is_unsure_of() -> None:
-    app = opened()
-    next(button for button in app.button if button.icon == ":material/bolt:").click()
-    candidates = charts(checked(app.run()))["next_candidates"]
+    candidates = charts(take_preset(opened(), 0))["next_candidates"]
     assert candidates[candidates["chosen"] == 1]["probability"].item() < 0.65
 
 
