@@ -39,6 +39,7 @@ PAIRS = ROOT / "core" / "assets" / "pairs-fr-en.tsv"
 # path → key of the slider to move, where it is not the first one of the sidebar
 SLIDERS = {"/masks": "masks_query", "/recurrence": "recurrence_target"}
 WARM_UP = 5  # key presses
+STATES = 40  # of the chart, for the floor
 DRAG_SECONDS = 2.0
 MOVES_A_SECOND = 60
 CHANGES_A_SECOND = 30  # how fast a dragged slider passes from value to value
@@ -174,9 +175,13 @@ def drag(page: Page, thumb: Locator) -> float:
 
 
 def keep_chart(folder: Path, page: Page, thumb: Locator, charts: Charts) -> str:
-    """Put the page's chart, before and after a move of the slider, where the floor finds it; its address there."""
-    states = []
-    for _ in range(2):
+    """Put the chart, as it is after each of some moves of the slider, where the floor finds it; its address there.
+
+    As many as are pressed later, if the slider has them: a long message that comes again is not sent again, only named,
+    and a page cannot know that its next picture was shown before.
+    """
+    states: list[dict[str, str]] = []
+    for _ in range(STATES):
         press(page, thumb)
         chart = charts.largest()
         states.append({one.name: base64.b64encode(one.data.data).decode() for one in chart.datasets})

@@ -1,8 +1,9 @@
 """The floor that pages are measured against: an otherwise empty page with one slider and the chart of a page.
 
-The benchmark puts the charts that it saw on pages, each with its data before and after a move of the slider, into the
-folder that the environment names in FLOOR_CHARTS, and asks for one: /?chart=masks. The floor runs under the conditions
-of the app: the same configuration, torch and transformers imported, garbage frozen (or not, with &garbage=default).
+The benchmark puts the charts that it saw on pages, each with its data after every move of the slider, into the folder
+that the environment names in FLOOR_CHARTS, and asks for one: /?chart=masks. The slider is bound to the address, as the
+app's are. The floor runs under the conditions of the app: the same configuration, torch and transformers imported,
+garbage frozen (or not, with &garbage=default).
 """
 
 import base64
@@ -22,7 +23,7 @@ CHARTS = "FLOOR_CHARTS"
 
 @st.cache_resource
 def chart(name: str) -> tuple[dict[str, Any], list[dict[str, pa.Table]]]:
-    """Its specification, and its datasets in both states."""
+    """Its specification, and its datasets in every state."""
     kept = json.loads((Path(os.environ[CHARTS]) / f"{Path(name).name}.json").read_text(encoding="utf-8"))
     states = [
         {key: pa.ipc.open_stream(base64.b64decode(data)).read_all() for key, data in state.items()}
@@ -38,8 +39,8 @@ def main() -> None:
         gc.unfreeze()
     spec, states = chart(st.query_params["chart"])
     st.title("Floor", anchor=False)
-    value = st.slider("Value", 0, 100, 50)
-    st.vega_lite_chart({**spec, "datasets": states[value % 2]}, key="chart", theme=None)
+    value = st.slider("Value", 0, len(states) - 1, 0, key="value", bind="query-params")
+    st.vega_lite_chart({**spec, "datasets": states[value]}, key="chart", theme=None)
 
 
 if __name__ == "__main__":
