@@ -20,7 +20,7 @@ _OF_THE_WHOLE = ("$schema", "config", "padding", "autosize", "usermeta", "params
 _RESOLVE = {"scale": {"color": "independent", "shape": "independent"}}
 """Every part has colours, symbols and a legend of its own."""
 
-_MARGIN = {"data": {"values": []}, "mark": "rect", "width": 0, "height": 0}
+_MARGIN = {"data": {"values": []}, "mark": {"type": "rect", "aria": False}, "width": 0, "height": 0}
 """A view of nothing: what follows it in a row begins with its labels where every other row does."""
 
 

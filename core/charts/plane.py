@@ -72,11 +72,12 @@ def plane(
     middle = {"x": alt.datum(0), "y": alt.datum(0)}
     line = 1.5 * style.scale
     circle = turns.transform_filter("datum.w < 2").mark_arc(
-        theta=0, theta2=2 * math.pi, stroke=style.faint, fill=None, strokeWidth=style.scale,
+        aria=False, theta=0, theta2=2 * math.pi, stroke=style.faint, fill=None, strokeWidth=style.scale,
         radius=alt.expr(f"datum.radius * {unit:.6g}"),
     )  # fmt: skip
     said = f"datum.w < 2 ? {tokens.quoted(words.turn)} : {tokens.quoted(words.between)}"
     way = turns.mark_arc(
+        aria=False,
         theta=alt.expr("datum.from"),
         theta2=alt.expr("datum.to"),
         radius=alt.expr(f"datum.radius * {unit:.6g} + (datum.w < 2 ? {line} : 0)"),

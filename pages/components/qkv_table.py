@@ -58,7 +58,7 @@ def shown(shelf: Shelf, example: Example) -> str:
         name = f'<td style="overflow-wrap: anywhere; min-width: 6rem"><bdi>{html.escape(title)}</bdi></td>'
         body += f"<tr>{name}{cells}</tr>"
     table = f'<table class="atlas-grid dense"><tr><th></th>{above}</tr><tr><th></th>{names}</tr>{body}</table>'
-    return f'<div style="overflow-x: auto">{table}</div>'
+    return f'<div class="atlas-wide" tabindex="0">{table}</div>'
 
 
 def edit(panel: Panel, name: str, example: Example, written: str) -> Shelf:

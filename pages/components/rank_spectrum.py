@@ -130,8 +130,8 @@ def _table(chosen: Chosen, rows: dict[tuple[str, tuple[int, int]], Measured]) ->
         )
         lines.append("".join(f"<td>{html.escape(cell)}</td>" for cell in cells))
     body = "".join(f"<tr>{line}</tr>" for line in lines)
-    table = f'<table class="atlas-grid" style="white-space:nowrap">{body}</table>'
-    return f'<div style="overflow-x:auto;max-width:calc(100vw - 4rem)">{table}</div>'  # on a phone it scrolls
+    table = f'<table class="atlas-grid dense" style="white-space:nowrap">{body}</table>'
+    return f'<div class="atlas-wide" tabindex="0">{table}</div>'
 
 
 def _in_words(chosen: Chosen, logits: Measured, heads: Sequence[Measured], outputs: Measured) -> Sequence[str]:

@@ -8,7 +8,9 @@ from tools.browser import CHART, SLIDER, settle
 
 MAIN = '[data-testid="stMain"]'
 SIDEBAR = '[data-testid="stSidebar"]'
-CHOICES = ".st-key-frame_choices"  # language and text size
+LANGUAGE = f'{SIDEBAR} [class*="st-key-language-"]'
+TEXT_SIZE = f'{SIDEBAR} [class*="st-key-size-"]'
+PRESETS = f'{SIDEBAR} [class*="-presets-"] button'
 RESET = f'{SIDEBAR} [class*="-reset"] button'
 SHARE = f'{SIDEBAR} [class*="-share"] button'
 ADDRESS = f'{SIDEBAR} [data-testid="stCode"] code'

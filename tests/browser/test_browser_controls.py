@@ -7,8 +7,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Open
 from tests.browser.looks import (
-    CHOICES,
+    LANGUAGE,
     MAIN,
+    PRESETS,
     REFUSED,
     RESET,
     choose,
@@ -48,13 +49,13 @@ def test_another_language_keeps_what_was_chosen(server: Server, open_page: Open,
         step(page, thumb)
     asked, english, values = query(page), title(page), [thumb.input_value() for thumb in sliders(page).values()]
 
-    choose(page, CHOICES, "简体中文")
+    choose(page, LANGUAGE, "简体中文")
 
     assert title(page) != english
     assert [thumb.input_value() for thumb in sliders(page).values()] == values
     assert set(query(page).split("&")) == {*filter(None, asked.split("&")), "language=zh_CN"}
 
-    choose(page, CHOICES, "English")
+    choose(page, LANGUAGE, "English")
 
     assert title(page) == english
     assert set(query(page).split("&")) == set(asked.split("&"))
@@ -90,7 +91,7 @@ def test_a_shared_address_opens_the_same_screen(server: Server, open_page: Open,
         return
     for thumb in known.values():
         step(page, thumb)
-    choose(page, CHOICES, "简体中文")
+    choose(page, LANGUAGE, "简体中文")
 
     other = open_page(shared_address(page))
 
@@ -173,7 +174,7 @@ def follow(page: Page, path: str) -> None:
 
 def test_the_address_keeps_a_slider_whose_bounds_have_moved(server: Server, open_page: Open) -> None:
     page = open_page(server.url + "/translation")
-    page.locator(".st-key-panel_presets button").nth(2).click()  # a longer sentence, at its fifth step
+    page.locator(PRESETS).nth(2).click()  # a longer sentence, at its fifth step
     page.wait_for_url(re.compile("translation_step=5"))
     settle(page)
     shown = pictures(page)

@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from tests.browser.conftest import Open
-from tests.browser.looks import CHOICES, ERRORS, MAIN, query, sliders, title
+from tests.browser.looks import ERRORS, LANGUAGE, MAIN, TEXT_SIZE, query, sliders, title
 from tools.browser import CHART, Server, page_paths
 
 pytestmark = pytest.mark.browser
@@ -64,7 +64,7 @@ def test_a_fresh_server_opened_at_a_page(server: Server, fresh_server: Server, o
 
     assert title(page) != ""
     assert page.get_by_test_id("stTopNav").is_visible()
-    assert page.locator(CHOICES).is_visible()
+    assert page.locator(LANGUAGE).is_visible()
     assert query(page) == f"{key}={value}"
     if key in sliders(page):
         assert sliders(page)[key].input_value() == value
@@ -78,7 +78,7 @@ def test_everything_fits_on_the_screen_of_a_desk(server: Server, open_page: Open
         box = chart.bounding_box()
         assert box is not None
         assert box["y"] + box["height"] <= 900
-    choices = page.locator(CHOICES).bounding_box()
+    choices = page.locator(TEXT_SIZE).bounding_box()
     assert choices is not None
     assert choices["y"] + choices["height"] <= 900
 

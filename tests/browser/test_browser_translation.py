@@ -7,7 +7,19 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
-from tests.browser.looks import ERRORS, MAIN, SIDEBAR, choose, pictures, query, select, sliders, step
+from tests.browser.looks import (
+    ERRORS,
+    MAIN,
+    PRESETS,
+    SIDEBAR,
+    TEXT_SIZE,
+    choose,
+    pictures,
+    query,
+    select,
+    sliders,
+    step,
+)
 from tools.browser import CHART, PATIENCE, Server, settle
 
 pytestmark = pytest.mark.browser
@@ -171,7 +183,7 @@ def test_the_encoder_looks_at_itself(page: Page) -> None:
 
 def test_presets_show_their_point(page: Page) -> None:
     start = pictures(page)
-    for button in page.locator(".st-key-panel_presets button").all():
+    for button in page.locator(PRESETS).all():
         button.click()
         settle(page)
         assert pictures(page) != start
@@ -211,7 +223,7 @@ def test_the_folded_parts(page: Page, tmp_path: Path) -> None:
         page.locator(f"{FOLDED} {what}").first.wait_for()
 
     unfold(page, "Take it along")
-    for ending, begins in (("SVG", b"<svg"), ("PNG", b"\x89PNG"), ("CSV", b""), ("PyTorch", b"")):
+    for ending, begins in (("SVG", b"<svg"), ("PNG", b"\x89PNG"), ("ZIP", b"PK"), ("PyTorch", b"")):
         with page.expect_download() as download:
             page.locator(FOLDED).get_by_role("button", name=ending).first.click()
         file = tmp_path / download.value.suggested_filename
@@ -224,7 +236,7 @@ def test_projector_size(page: Page) -> None:
     size = page.locator("html").evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
     text = page.locator(f"{MAIN} .atlas-look")
     before = text.bounding_box()
-    choose(page, ".st-key-frame_choices", "projector")
+    choose(page, TEXT_SIZE, "projector")
     after = text.bounding_box()
     grown = page.locator("html").evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
     assert before is not None
