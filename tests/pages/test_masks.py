@@ -1,52 +1,23 @@
 """The masks page: every control, in every language, and what people type into it."""
 
-import io
 import re
+from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.components import masks_controls
-from tests.pages.apps import take_preset
+from tests.pages import apps
+from tests.pages.apps import changed, charts, checked, spec, take_preset, verdicts, words
 
 LANGUAGES = ("en", "zh_CN")
 VIEWS = ("weights", "reach", "batch", "teaching")
 KINDS = ("padding", "causal", "both", "window", "prefix", "xlnet_query", "xlnet_content", "cross", "own")
 
 
-def opened(*, language: str = "en", **address: str) -> AppTest:
-    """The page as it opens at this address in a browser of this language, which must be without errors."""
-    app = AppTest.from_string("from pages import masks; masks.render()", default_timeout=120)
-    app.context["locale"] = language.replace("_", "-")
-    for name, value in address.items():
-        app.query_params[f"masks_{name}"] = value
-    return checked(app.run())
-
-
-def checked(app: AppTest) -> AppTest:
-    assert not app.exception, app.exception[0].message
-    return app
-
-
-def charts(app: AppTest) -> dict[str, pd.DataFrame]:
-    """Every dataset of the figure, by its name."""
-    figures = app.get("vega_lite_chart")
-    assert len(figures) <= 1, "each picture of its own costs the browser time"
-    return {
-        dataset.name: pa.ipc.open_stream(io.BytesIO(dataset.data.data)).read_pandas()
-        for figure in figures
-        for dataset in figure.proto.datasets
-    }
-
-
-def spec(app: AppTest) -> str:
-    (figure,) = app.get("vega_lite_chart")
-    text: str = figure.proto.spec
-    return text
+opened = partial(apps.opened, "masks")
 
 
 def grid(app: AppTest, column: str, part: str = "grids") -> np.ndarray[Any, Any]:
@@ -54,18 +25,6 @@ def grid(app: AppTest, column: str, part: str = "grids") -> np.ndarray[Any, Any]
     cells = charts(app)[f"{part}_cells"]
     matrix: np.ndarray[Any, Any] = cells.pivot(index="q", columns="k", values=column).to_numpy()
     return matrix
-
-
-def words(app: AppTest) -> str:
-    return " ".join(element.proto.body for element in app.get("html"))
-
-
-def verdicts(app: AppTest) -> list[str]:
-    return re.findall(r'atlas-claim (\w+)"', words(app))
-
-
-def different(one: dict[str, pd.DataFrame], other: dict[str, pd.DataFrame]) -> bool:
-    return one.keys() != other.keys() or any(not one[name].equals(other[name]) for name in one)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -123,7 +82,7 @@ def test_no_two_kinds_are_the_same() -> None:
 )
 def test_every_control_changes_a_plot(control: str, values: tuple[str, str], address: dict[str, str]) -> None:
     one, other = (charts(opened(**(address | {control: value}))) for value in values)
-    assert different(one, other)
+    assert changed(one, other)
 
 
 # ------------------------------------------------------------------------------------------------ what really happens
@@ -380,7 +339,7 @@ def test_an_impossible_address_falls_back_and_says_so(address: dict[str, str]) -
 def test_presets(number: int) -> None:
     app = take_preset(opened(), number)
     assert charts(app)
-    assert different(charts(opened()), charts(app))
+    assert changed(charts(opened()), charts(app))
 
 
 @pytest.mark.parametrize("part", ["formula", "code", "downloads", "reading"])

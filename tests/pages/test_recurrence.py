@@ -1,53 +1,21 @@
 """The page on recurrence and additive attention: every control, in every language, and odd input."""
 
-import io
-from collections.abc import Mapping
+from functools import partial
 
-import pandas as pd
-import pyarrow as pa
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core.additive import Form
 from core.layer_times import Times
 from core.recurrence import Layer
 from pages.components import recurrence_costs, recurrence_times
-from tests.pages.apps import take_preset
+from tests.pages import apps
+from tests.pages.apps import changed, charts, checked, take_preset, words
 
 LANGUAGES = ("en", "zh_CN")
 CAT = "The cat that sat on the mat saw the other cat"
 
 
-def opened(*, language: str = "en", **address: object) -> AppTest:
-    """The page as it opens at this address in a browser of this language, which must be without errors."""
-    app = AppTest.from_string("from pages import recurrence; recurrence.render()", default_timeout=120)
-    app.context["locale"] = language.replace("_", "-")
-    for name, value in address.items():
-        app.query_params[f"recurrence_{name}"] = str(value)
-    return checked(app.run())
-
-
-def checked(app: AppTest) -> AppTest:
-    assert not app.exception, app.exception[0].message
-    assert not app.error
-    return app
-
-
-def charts(app: AppTest) -> dict[str, pd.DataFrame]:
-    """Every dataset of every chart, by the chart's place and the dataset's name."""
-    return {
-        f"{number}.{dataset.name}": pa.ipc.open_stream(io.BytesIO(dataset.data.data)).read_pandas()
-        for number, chart in enumerate(app.get("vega_lite_chart"))
-        for dataset in chart.proto.datasets
-    }
-
-
-def changed(one: Mapping[str, pd.DataFrame], other: Mapping[str, pd.DataFrame]) -> set[str]:
-    return {name for name in one if name not in other or not one[name].equals(other[name])}
-
-
-def words(app: AppTest) -> str:
-    return " ".join(element.proto.body for element in app.get("html"))
+opened = partial(apps.opened, "recurrence")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -100,13 +68,13 @@ def test_the_state_moves_every_form_but_the_printed_one(form: Form, source: str)
     one, other = (
         charts(opened(view="additive", form=form, source_of_states=source, scale=1.0, s1=value)) for value in (-2, 2)
     )
-    assert "0.weights_bars" in changed(one, other)  # the weights
-    assert "0.printed_bars" not in changed(one, other)  # the weights without s
+    assert "weights_bars" in changed(one, other)  # the weights
+    assert "printed_bars" not in changed(one, other)  # the weights without s
 
 
 def test_concat_shows_what_additive_shows() -> None:
     one, other = (
-        charts(opened(view="additive", form=form))["0.weights_bars"]["weight"] for form in ("additive", "concat")
+        charts(opened(view="additive", form=form))["weights_bars"]["weight"] for form in ("additive", "concat")
     )
     assert one.tolist() == pytest.approx(other.tolist())
 
@@ -134,8 +102,8 @@ def test_a_way_backwards_is_only_there_for_attention() -> None:
     app = opened(source=5, target=2, length=24, dim=8)
     assert "never carries it there" in words(app)
     shown = charts(app)
-    assert shown["0.RNN_edges"]["on"].sum() == 0
-    assert shown["0.attention_edges"]["on"].sum() == 1
+    assert shown["RNN_edges"]["on"].sum() == 0
+    assert shown["attention_edges"]["on"].sum() == 1
 
 
 @pytest.mark.parametrize("view", ["layers", "additive"])
@@ -182,9 +150,9 @@ def _measured(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_measured_times_are_drawn_and_judged(language: str) -> None:
     app = opened(language=language, length=24, dim=8)
-    times = charts(app)["0.times_curves"]
+    times = charts(app)["times_curves"]
     assert times[times["s"] == 0]["y"].tolist() == pytest.approx([0.1, 0.2, 0.4])  # milliseconds
-    assert charts(app)["0.times_marks"]["x"].tolist() == pytest.approx([41.2], rel=0.1)
+    assert charts(app)["times_marks"]["x"].tolist() == pytest.approx([41.2], rel=0.1)
     assert '"atlas-claim undecided"' not in words(app)
     assert '"atlas-claim undecided"' not in words(opened(language=language, view="additive"))
 
@@ -209,8 +177,8 @@ def test_the_button_measures_the_forms(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_lessons_preset_is_the_lessons_run() -> None:
     app = take_preset(opened(), "The lesson's 12 states")
     shown = charts(app)
-    assert len(shown["0.printed_bars"]) == 12
-    assert shown["0.printed_bars"]["weight"].sum() == pytest.approx(1)
+    assert len(shown["printed_bars"]) == 12
+    assert shown["printed_bars"]["weight"].sum() == pytest.approx(1)
     assert app.session_state["recurrence_scale"] == 0.1
     assert app.session_state["recurrence_s1"] == round(app.session_state["recurrence_s1"], 1)
 
