@@ -34,12 +34,14 @@ def ranking(
     width: int | None = None,
     outer_width: int | None = None,
     height: int = 80,
+    shown: int | None = None,
     format: str = "+.4f",
     crossed: bool = True,
     clickable: bool = True,
 ) -> alt.LayerChart:
     """A bar for each name, in the order that the data say; those that are marked have another colour.
 
+    shown: how many bars there is room for; as many as names by default.
     crossed: what is marked is gone, and has a cross; without, it is chosen, and has a pointer.
 
     Dataset: "bars" (place, head: int16; value: float32; marked, nonce: int8), from :func:`ranking_data`.
@@ -50,10 +52,11 @@ def ranking(
         raise ValueError(f"names ({len(names)}) must hold at least one, and domain {domain} must not be empty")
     words = words or RankingWords()
     width = width or outer_width
-    column = (width or 1000) / len(names)
+    count = shown or len(names)
+    column = (width or 1000) / count
     upright = max(tokens.text_width(name, style.small_size) for name in names) > column - 2
     room = [0, width - _END if width else alt.expr(f"width - {_END}")]
-    bands = alt.Scale(domain=list(range(len(names))), paddingInner=0.25, paddingOuter=0.1, range=room)
+    bands = alt.Scale(domain=list(range(count)), paddingInner=0.25, paddingOuter=0.1, range=room)
     x = alt.X("place:O", scale=bands, axis=None)
     y = alt.Y(
         "value:Q",
@@ -113,18 +116,23 @@ def ranking(
     )
 
 
-def ranking_data(values: npt.ArrayLike, *, marked: Sequence[int] = (), nonce: int = 0) -> dict[str, pd.DataFrame]:
-    """The data of :func:`ranking`: a value for each name; the largest stands first, equal ones as they come."""
+def ranking_data(
+    values: npt.ArrayLike, *, shown: int | None = None, marked: Sequence[int] = (), nonce: int = 0
+) -> dict[str, pd.DataFrame]:
+    """The data of :func:`ranking`: a value for each name; the largest stands first, equal ones as they come.
+
+    shown: how many are drawn; all by default.
+    """
     costs = np.asarray(values, np.float32)
-    order = np.argsort(-costs, kind="stable").astype(np.int16)
+    order = np.argsort(-costs, kind="stable").astype(np.int16)[:shown]
     return {
         "bars": pd.DataFrame(
             {
-                "place": np.arange(costs.size, dtype=np.int16),
+                "place": np.arange(order.size, dtype=np.int16),
                 "head": order,
                 "value": costs[order],
                 "marked": np.isin(order, list(marked)).astype(np.int8),
-                "nonce": np.full(costs.size, nonce % 100, np.int8),
+                "nonce": np.full(order.size, nonce % 100, np.int8),
             }
         )
     }

@@ -19,7 +19,6 @@ from pages.components.explorer_scene import (
     choose_map,
     choose_text,
     spoken_of,
-    titled,
 )
 from pages.components.i18n import _, ngettext
 from pages.components.numbers import percent
@@ -78,7 +77,9 @@ def picture(panel: Panel, search: Search) -> None:
     def choose() -> None:
         number = picked(KEY, "order_head", "head")
         if number is not None:
-            panel.put({"place": int(number) + 1})
+            num_heads = shown.maps.weights.shape[1]
+            numbers = [_number(each, num_heads) for each in search.ranked]
+            panel.put({"place": numbers.index(int(number)) + 1})
 
     rows = [[_order(search)], [_map(search), _sinks(shown)]]
     plot = figure(
@@ -95,27 +96,33 @@ def picture(panel: Panel, search: Search) -> None:
 
 
 def _order(search: Search) -> Part:
-    first = search.ranked[:SHOWN]
+    num_layers, num_heads = search.shown.maps.weights.shape[:2]
+    weights = search.shown.maps.weights[:, :, search.shown.token, search.key].flatten()  # (num_layers · num_heads,)
+    count = min(SHOWN, len(weights))
     return part(
         "order",
         ranking.ranking,
-        ranking.ranking_data([each.weight for each in first], marked=[search.place], nonce=clicks(KEY)),
-        names=tuple(f"{each.layer + 1}.{each.head + 1}" for each in first),
+        ranking.ranking_data(
+            weights.numpy(), shown=count, marked=[_number(search.found, num_heads)], nonce=clicks(KEY)
+        ),
+        names=tuple(f"{layer + 1}.{head + 1}" for layer in range(num_layers) for head in range(num_heads)),
         domain=(0.0, 1.0),
         words=ranking.RankingWords(name=_("layer.head"), value=_("weight")),
         title=ngettext(
-            "From {query} to {key}: the {count} head that looks most there, as layer.head",
-            "From {query} to {key}: the {count} heads that look most there, as layer.head",
-            len(first),
-        ).format(
-            query=spoken_of(search.shown.maps.queries, search.shown.token),
-            key=spoken_of(search.shown.maps.keys, search.key),
-            count=len(first),
-        ),
+            "The {count} head that looks most from one token at the other, as layer.head",
+            "The {count} heads that look most from one token at the other, as layer.head",
+            count,
+        ).format(count=count),
+        shown=count,
         format=".4f",
         crossed=False,
         height=95,
     )
+
+
+def _number(head: Ranked, num_heads: int) -> int:
+    """Among all heads, layer by layer."""
+    return head.layer * num_heads + head.head
 
 
 def _map(search: Search) -> Part:
@@ -123,7 +130,7 @@ def _map(search: Search) -> Part:
     words = heatmap_words(_("query: looks"), _("key: is looked at"))
     mask = shown.attend_mask
     attend = None if mask is None else mask.numpy()
-    settings = {"queries": shown.queries, "keys": shown.keys, "words": words, "title": titled(shown)}
+    settings = {"queries": shown.queries, "keys": shown.keys, "words": words, "title": _("The chosen head")}
     if max(len(shown.queries), len(shown.keys)) > heatmaps.LIMIT:
         frames = large_map.large_map_data(
             current_style(), shown.weights.numpy(), attend_mask=attend, marked_row=shown.token
@@ -171,6 +178,14 @@ def _in_words(search: Search) -> Sequence[str]:
     most = shown.maps.weights[best.layer, best.head, shown.token].argmax()
     first = sum(each.rank == 1 for each in search.ranked)
     sentences = [
+        ""
+        if search.place == 0
+        else _("Drawn: layer {layer}, head {head}, number {place} with {weight}.").format(
+            layer=search.found.layer + 1,
+            head=search.found.head + 1,
+            place=search.place + 1,
+            weight=percent(search.found.weight),
+        ),
         _("No head looks more from {query} at {key} than layer {layer}, head {head}: {weight}.").format(
             query=spoken_of(shown.maps.queries, shown.token),
             key=spoken_of(shown.maps.keys, search.key),

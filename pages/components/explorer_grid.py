@@ -26,8 +26,8 @@ from pages.components.explorer_scene import (
     choose_map,
     choose_text,
     may_look,
+    name_of,
     spoken_of,
-    titled,
 )
 from pages.components.i18n import _
 from pages.components.numbers import percent
@@ -37,6 +37,7 @@ from pages.components.words import Claim, look_for
 
 KEY = "explorer.grid"
 SHARE = 0.62
+CELLS = 32  # tokens; of a longer text the large map is an image too
 HEIGHT = {"normal": 390, "projector": 300}
 
 
@@ -115,7 +116,7 @@ def _large(shown: Shown) -> Part:
     mask = shown.attend_mask
     attend = None if mask is None else mask.numpy()
     height = HEIGHT[frame.type_size()] - 60
-    if max(len(shown.queries), len(shown.keys)) > heatmaps.LIMIT:
+    if max(len(shown.queries), len(shown.keys)) > CELLS:
         return part(
             "large",
             large_map.large_map,
@@ -124,7 +125,7 @@ def _large(shown: Shown) -> Part:
             queries=shown.queries,
             keys=shown.keys,
             words=words,
-            title=titled(shown),
+            title=_("The chosen head"),
             height=height,
             clickable=False,
         )
@@ -136,7 +137,7 @@ def _large(shown: Shown) -> Part:
         queries=shown.queries,
         keys=shown.keys,
         words=words,
-        title=titled(shown),
+        title=_("The chosen head"),
         height=min(height, max(150, 30 * len(shown.queries))),
         clickable=False,
     )
@@ -163,8 +164,8 @@ def _in_words(shown: Shown) -> Sequence[str]:
         _("In {count} of {all} heads, more than half of the attention goes to {token}.").format(
             count=most, all=first.numel(), token=spoken_of(shown.maps.keys, 0)
         ),
-        _("The head that is drawn large gives {weight} to {key}, more than to any other token.").format(
-            weight=percent(row.weight), key=spoken_of(shown.maps.keys, row.strongest)
+        _("The head that is drawn large ({map}) gives {weight} to {key}, more than to any other token.").format(
+            map=name_of(shown), weight=percent(row.weight), key=spoken_of(shown.maps.keys, row.strongest)
         ),
         _("A cell of a small map stands for several tokens: the text is long.")
         if max(weights.shape[2:]) > sheet.MOST

@@ -119,7 +119,7 @@ def _matrix(shown: Shown) -> Part:
             queries=shown.queries,
             keys=shown.keys,
             words=words,
-            title=titled(shown),
+            title=_("Attention weights: click on a row"),
             height=HEIGHT,
         )
     return part(
@@ -131,7 +131,7 @@ def _matrix(shown: Shown) -> Part:
         queries=shown.queries,
         keys=shown.keys,
         words=words,
-        title=titled(shown),
+        title=_("Attention weights: click on a row"),
         height=min(HEIGHT, max(150, 34 * len(shown.queries))),
     )
 
@@ -144,22 +144,18 @@ def _lines(shown: Shown) -> Part:
         queries=shown.queries,
         keys=shown.keys,
         words=links.LinkWords(query=_("query"), key=_("key"), weight=_("weight")),
-        title=_("{map}: above, the tokens that look; below, what they look at").format(map=titled(shown)),
+        title=_("Above, the tokens that look: click on one; below, what they look at"),
         height=LINES,
     )
 
 
 def _text(shown: Shown) -> Part:
-    title = _("Where {token} looks: {map}").format(token=spoken_of(shown.maps.queries, shown.token), map=name_of(shown))
-    return _shaded(shown, "map", shown.row, title)
+    return _shaded(shown, "map", shown.row, _("Where the chosen token looks"))
 
 
 def _seen(shown: Shown) -> Part:
     """The column of the chosen token."""
-    title = _("Who looks at {token}: {map}").format(
-        token=spoken_of(shown.maps.queries, shown.token), map=name_of(shown)
-    )
-    return _shaded(shown, "seen", shown.weights[:, shown.token], title)
+    return _shaded(shown, "seen", shown.weights[:, shown.token], _("Who looks at the chosen token"))
 
 
 def _shaded(shown: Shown, name: str, weights: Tensor, title: str) -> Part:

@@ -137,7 +137,7 @@ def _looks(view: View) -> Part:
         texts=texts,
         lines=shaded.lines_of(texts, outer_width=width, scale=style.scale),
         words=shaded.ShadedWords(token=_("token"), value=_("weight")),
-        title=_("Where the last token looks: {map}").format(map=name_of(view.shown)),
+        title=_("Where the last token looks"),
         clickable=False,
     )
 
@@ -153,5 +153,6 @@ def _in_words(view: View) -> Sequence[str]:
             token=plain(step.chosen.token),
             probability=percent(step.chosen.probability),
         ),
-        _("Then it says that the text is over.") if continuation.ended else "",
+        _("Shaded: where the token before it looks ({map}).").format(map=name_of(view.shown)),
+        _("At the end it says that the text is over.") if continuation.ended else "",
     ]
