@@ -66,8 +66,8 @@ def continue_text(model: TextModel, text: str, steps: int, *, most_tokens: int =
     end = model.tokenizer.eos_token_id
     given, cache, found, said = torch.tensor([ids]), None, list[Written](), list[int]()
     while len(found) < steps and (not said or said[-1] != end):
-        result = model.network(input_ids=given, past_key_values=cache, use_cache=True)
-        cache = result.past_key_values
+        result = model.network(input_ids=given, cache=cache, use_cache=True)
+        cache = result.cache
         found.append(_step(model, result.logits[0, -1]))
         said.append(found[-1].chosen.token_id)
         given = torch.tensor([[said[-1]]])
