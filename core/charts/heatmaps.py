@@ -350,7 +350,7 @@ def _rings(grid: _Grid) -> list[alt.Chart]:
     line = min(2.5 * style.scale, max(grid.row / 8, 1.2))
     return [  # the halo keeps the ring clear of whatever colour the cells have
         alt.Chart(alt.NamedData("mark"))
-        .mark_rect(filled=False, stroke=stroke, strokeWidth=thickness, strokeJoin="round")
+        .mark_rect(aria=False, filled=False, stroke=stroke, strokeWidth=thickness, strokeJoin="round")
         .encode(x=alt.value(0), x2=alt.value(right))
         for stroke, thickness in ((style.background, 2 * line), (style.accent, line))
     ]

@@ -58,6 +58,7 @@ def map_grid(
         down=f"datum.row + {(1 - _SAID) / 2:.6g} - datum.y * {unit / high * len(rows):.6g}",
     )
     dots = spots.mark_point(
+        aria=False,
         filled=True,
         opacity=1,
         size=45 * small * style.scale**2,
@@ -75,7 +76,7 @@ def map_grid(
         bottom=f"datum.row + {1 - _SAID}", middle="datum.column + 0.5", under=f"datum.row + {1 - _SAID / 2}",
     )  # fmt: skip
     layers = [
-        places.mark_rect(fill=style.surface, stroke=style.faint).encode(
+        places.mark_rect(aria=False, fill=style.surface, stroke=style.faint).encode(
             x=alt.X("left:Q", scale=across, axis=None), x2="right", y=alt.Y("top:Q", scale=down, axis=None),
             y2="bottom",
         ),

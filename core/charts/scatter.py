@@ -109,7 +109,7 @@ def scatter(
             size=alt.expr(f"datum.size * {70 * scale * scale}"),
             opacity=alt.expr("datum.faint ? 0.25 : 1"),
             tooltip=alt.expr(tokens.record(tooltip)),
-            description=alt.expr("map_names[datum.w]"),
+            description=alt.expr("datum.w < 0 ? map_notes[datum.near] : map_names[datum.w]"),
             cursor=hand(clickable),
         )
         .encode(
@@ -157,7 +157,8 @@ def scatter(
             angle=alt.expr("datum.tilt"),
         ).encode(x=far_x, y=far_y),
         text,
-        target.mark_point(shape="cross", angle=45, filled=True, fill=style.accent, opacity=1, size=130 * scale * scale)
+        target.mark_point(
+            aria=False, shape="cross", angle=45, filled=True, fill=style.accent, opacity=1, size=130 * scale * scale)
         .encode(x=x, y=y),
         target.mark_text(
             text=words.target,
@@ -200,7 +201,7 @@ _TOP = 0.6  # a target above this has its name below it
 
 
 def scatter_data(
-    points: npt.ArrayLike,
+    places: npt.ArrayLike,
     groups: Sequence[int],
     names: Sequence[str],
     *,
@@ -221,7 +222,7 @@ def scatter_data(
 ) -> dict[str, pd.DataFrame]:
     """The data of :func:`scatter`.
 
-    points: (num_words, 2), or (num_words, 3) with what lies towards the eye, which is drawn larger. near: of each word
+    places: (num_words, 2), or (num_words, 3) with what lies towards the eye, which is drawn larger. near: of each word
     its nearest. linked: words to which lines lead from the chosen one. ringed: others with a ring. arrows: of shape
     (count, 2, 2), from where to where. target: (2,), and what it is called. spokes: (3, 2), the ends of the axes of a
     space. reach: the largest distance from 0 that shall fit in; else the points fill the picture. framed: so many
@@ -229,11 +230,11 @@ def scatter_data(
     in the chart's words. height: that of the chart.
     Raises: ValueError if a shape does not fit.
     """
-    place = np.asarray(points, np.float64)
+    place = np.asarray(places, np.float64)
     count = len(names)
     if place.shape not in ((count, 2), (count, 3)) or len(groups) != count or len(near) not in (0, count):
         raise ValueError(
-            f"points {place.shape}, groups ({len(groups)}), near ({len(near)}) and names ({count}) must fit"
+            f"places {place.shape}, groups ({len(groups)}), near ({len(near)}) and names ({count}) must fit"
         )
     lines = np.asarray(arrows, np.float64).reshape(-1, 2, 2)
     end = np.zeros((0, 2)) if target is None else np.asarray(target, np.float64).reshape(1, 2)
@@ -257,19 +258,18 @@ def scatter_data(
         taken=[_target_box(spot, target_name, height) for spot in end],
     )
     ties = np.array([flat[[chosen, word]] for word in linked] if chosen is not None else []).reshape(-1, 2, 2)
+    points = {
+        "w": np.arange(count, dtype=np.int16),
+        "near": np.asarray(near if len(near) else [-1] * count, np.int16),
+        "x": flat[:, 0].astype(np.float32),
+        "y": flat[:, 1].astype(np.float32),
+        "size": _sizes(place, factor).astype(np.float32),
+        "group": np.asarray(groups, np.int8),
+        "faint": np.full(count, faint, np.int8),
+        "nonce": np.full(count, nonce % 100, np.int8),
+    }
     return {
-        "points": pd.DataFrame(
-            {
-                "w": np.arange(count, dtype=np.int16),
-                "near": np.asarray(near if len(near) else [-1] * count, np.int16),
-                "x": flat[:, 0].astype(np.float32),
-                "y": flat[:, 1].astype(np.float32),
-                "size": _sizes(place, factor).astype(np.float32),
-                "group": np.asarray(groups, np.int8),
-                "faint": np.full(count, faint, np.int8),
-                "nonce": np.full(count, nonce % 100, np.int8),
-            }
-        ).iloc[inside],
+        "points": pd.DataFrame(points).iloc[inside] if count else _nothing(note),
         "names": pd.DataFrame(
             {
                 "w": np.asarray(shown, np.int16),
@@ -298,6 +298,13 @@ def scatter_data(
         ),
         "note": pd.DataFrame({"n": np.array([] if note is None else [note], np.int8)}),
     }
+
+
+def _nothing(note: int | None) -> pd.DataFrame:
+    """A point that nobody sees; it tells the note to those who listen: Vega names a picture without marks to nobody."""
+    one = {"w": -1, "near": note or 0, "x": 0, "y": 0, "size": 0, "group": 0, "faint": 1, "nonce": 0}
+    kinds = {"w": np.int16, "near": np.int16, "x": np.float32, "y": np.float32, "size": np.float32}
+    return pd.DataFrame({name: np.array([value], kinds.get(name, np.int8)) for name, value in one.items()})
 
 
 def _frame(place: Array, reach: float | None) -> tuple[Array, float]:

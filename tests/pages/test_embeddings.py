@@ -187,7 +187,7 @@ def test_a_map_of_other_words_does_not_stand_in(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(arriving, "begin", lambda work, worker: arriving.Job(work))
     app.session_state["embeddings_table"] = '[["a","x",1,0,0,2,0],["b","x",0,1,0,7,0],["c","y",0,0,1,0,9]]'
     frames = charts(checked(app.run()))
-    assert frames["tsne_points"].empty
+    assert frames["tsne_points"]["w"].tolist() == [-1]
     assert "It is being measured on several maps." in words(app)
 
 
