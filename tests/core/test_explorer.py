@@ -1,6 +1,8 @@
-"""Reading with real models: transformers' own attentions, texts of any length, rollout, sinks, hidden tokens, senses."""
+"""Reading with real models: transformers' own attentions, texts of any length, rollout, sinks, senses."""
 
+import copy
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -391,12 +393,13 @@ def test_a_decoder_continues_as_generate_does(small: Callable[[str], AnyModel]) 
     assert len(again.tokens) == again.maps[0].weights.shape[-1] == len(said)
 
 
-def test_a_text_that_is_over(small: Callable[[str], AnyModel], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_that_is_over(small: Callable[[str], AnyModel]) -> None:
     model = small("gpt2")
     assert isinstance(model, TextModel)
     first = continue_text(model, "The black cat", 1).steps[0].chosen
-    monkeypatch.setattr(type(model.tokenizer), "eos_token_id", first.token_id)
-    found = continue_text(model, "The black cat", 9)
+    tokenizer = copy.deepcopy(model.tokenizer)
+    tokenizer.eos_token = tokenizer.convert_ids_to_tokens(first.token_id)
+    found = continue_text(replace(model, tokenizer=tokenizer), "The black cat", 9)
     assert (len(found.steps), found.ended, found.said) == (1, True, "")
 
 
