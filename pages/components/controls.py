@@ -27,7 +27,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.components import address
 from pages.components.below import Below
 from pages.components.choices import draw_choice
-from pages.components.i18n import _, language
+from pages.components.i18n import _, language, settled
 from pages.components.typed import clean, nearest, quoted, same_number
 
 Number = TypeVar("Number", int, float)
@@ -70,7 +70,7 @@ class Panel:
 
         sliders: draws controls in the sidebar, below the others, and returns what they say.
         """
-        first, below = True, Below()
+        first, below, spoken = True, Below(), language()
         place = st.sidebar.container(key="panel_sliders", gap=None)
 
         @st.fragment
@@ -79,10 +79,11 @@ class Panel:
             if not first and st.session_state.pop(self._own("refused"), None):
                 st.rerun()  # the sentence below the title speaks of another value
             first = False
-            with place:
-                chosen = sliders()
-            with below.known():
-                picture(chosen)
+            with settled(spoken):  # another language draws the whole page
+                with place:
+                    chosen = sliders()
+                with below.known():
+                    picture(chosen)
 
         with st.container():
             run()

@@ -7,6 +7,9 @@ them. The catalogues are compiled when the server starts, so that no generated f
 import functools
 import gettext
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 import streamlit as st
@@ -30,10 +33,26 @@ def _catalogue(language: str) -> gettext.NullTranslations:
     return gettext.GNUTranslations(compiled)
 
 
+_SETTLED: ContextVar[str | None] = ContextVar("language", default=None)
+
+
 def language() -> str:
     """The language of this session: the one chosen, or else the browser's if we speak it."""
+    settled = _SETTLED.get()
+    if settled is not None:
+        return settled
     chosen = st.session_state.get(CHOICE)
     return chosen if chosen in LANGUAGES else browser_language()
+
+
+@contextmanager
+def settled(language: str) -> Iterator[None]:
+    """Meanwhile the language is this one, and nobody asks the session for it at each of thirty messages."""
+    token = _SETTLED.set(language)
+    try:
+        yield
+    finally:
+        _SETTLED.reset(token)
 
 
 def browser_language() -> str:
