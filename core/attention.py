@@ -10,6 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from core.checks import check_divisible, check_positive, check_sizes
+
 SUPPORTED_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
@@ -151,18 +153,15 @@ def _check_tensors(q: Tensor, k: Tensor, v: Tensor) -> None:
             raise ValueError(f"{name} ({tensor.dtype}) must have the type of q ({q.dtype})")
     num_heads, _, head_dim = q.shape[-3:]
     num_kv_heads, seq_k, _ = k.shape[-3:]
-    if head_dim == 0:
-        raise ValueError("head_dim (0) must be at least 1")
+    check_sizes(head_dim=head_dim)
     if k.shape[-1] != head_dim:
         raise ValueError(f"head_dim of k ({k.shape[-1]}) must equal head_dim of q ({head_dim})")
     if v.shape[-3] != num_kv_heads:
         raise ValueError(f"num_kv_heads of v ({v.shape[-3]}) must equal num_kv_heads of k ({num_kv_heads})")
     if v.shape[-2] != seq_k:
         raise ValueError(f"seq_k of v ({v.shape[-2]}) must equal seq_k of k ({seq_k})")
-    if num_kv_heads == 0:
-        raise ValueError("num_kv_heads (0) must be at least 1")
-    if num_heads % num_kv_heads != 0:
-        raise ValueError(f"num_heads ({num_heads}) must be divisible by num_kv_heads ({num_kv_heads})")
+    check_sizes(num_kv_heads=num_kv_heads)
+    check_divisible("num_heads", num_heads, "num_kv_heads", num_kv_heads)
 
 
 def _check_options(
@@ -189,8 +188,8 @@ def _check_options(
         _check_broadcast("bias", bias, shape)
     if scale is not None and not math.isfinite(scale):
         raise ValueError(f"scale ({scale}) must be finite")
-    if softcap is not None and not 0 < softcap < math.inf:
-        raise ValueError(f"softcap ({softcap}) must be positive and finite")
+    if softcap is not None:
+        check_positive("softcap", softcap)
 
 
 def _check_broadcast(name: str, tensor: Tensor, shape: tuple[int, ...]) -> None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from core.checks import check_between, check_sizes
+
 
 def pick(attention: Tensor, *, layer: int | None = None, head: int | None = None) -> Tensor:
     """One map out of all: this layer, this head, counted from 0; None takes the mean over all of them.
@@ -14,10 +16,10 @@ def pick(attention: Tensor, *, layer: int | None = None, head: int | None = None
     Raises: ValueError if there is no such layer or head.
     """
     num_layers, num_heads = attention.shape[:2]
-    if layer is not None and not 0 <= layer < num_layers:
-        raise ValueError(f"layer ({layer}) must be between 0 and {num_layers - 1}")
-    if head is not None and not 0 <= head < num_heads:
-        raise ValueError(f"head ({head}) must be between 0 and {num_heads - 1}")
+    if layer is not None:
+        check_between("layer", layer, 0, num_layers - 1)
+    if head is not None:
+        check_between("head", head, 0, num_heads - 1)
     layers = attention if layer is None else attention[layer : layer + 1]  # (layers, num_heads, …)
     return (layers if head is None else layers[:, head : head + 1]).mean(dim=(0, 1))
 
@@ -37,8 +39,7 @@ def describe(weights: Tensor) -> Row:
 
     Raises: ValueError if the row is empty.
     """
-    if len(weights) == 0:
-        raise ValueError("seq_k (0) must be at least 1")
+    check_sizes(seq_k=len(weights))
     strongest = int(weights.argmax())
     entropy = max(0.0, -float((weights * weights.clamp_min(1e-30).log2()).sum()))  # not −0.0, nor a rounding error
     return Row(strongest, float(weights[strongest]), entropy, math.log2(len(weights)))
@@ -52,8 +53,7 @@ def coarsen(attention: Tensor, most: int) -> tuple[Tensor, int]:
     Shapes: attention (seq_q, seq_k) → (⌈seq_q / size⌉, ⌈seq_k / size⌉), and the size of a block.
     Raises: ValueError if most is less than 1.
     """
-    if most < 1:
-        raise ValueError(f"most ({most}) must be at least 1")
+    check_sizes(most=most)
     size = max(1, -(-max(attention.shape) // most))
     if size == 1:
         return attention, 1

@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core.checks import check_sizes
+
 PAD = "<pad>"
 
 _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
@@ -50,9 +52,7 @@ def batch(lines: Sequence[str], *, most_sentences: int, most_tokens: int) -> Bat
 
     Raises: ValueError if a bound is below 1.
     """
-    for name, bound in (("most_sentences", most_sentences), ("most_tokens", most_tokens)):
-        if bound < 1:
-            raise ValueError(f"{name} ({bound}) must be at least 1")
+    check_sizes(most_sentences=most_sentences, most_tokens=most_tokens)
     found = [sentence for sentence in map(tokens, lines) if sentence]
     kept = tuple(sentence[:most_tokens] for sentence in found[:most_sentences])
     return Batch(kept, cut=sum(map(len, found)) > sum(map(len, kept)))

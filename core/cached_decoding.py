@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from core.checks import check_sizes
 from core.gqa import GroupedQueryAttention, random_layer
 from core.kv_cache import KVCache
-from core.kv_heads import check_sizes
 from core.masks import causal_mask
 
 

@@ -12,8 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from core.attention import AttentionTrace, scaled_dot_product_attention
+from core.checks import check_divisible, check_sizes
 from core.kv_cache import KVCache
-from core.kv_heads import check_heads, check_sizes, kv_cache_bytes, kv_head_of, legal_kv_heads
+from core.kv_heads import check_heads, kv_cache_bytes, kv_head_of, legal_kv_heads
 
 __all__ = [
     "GroupedQueryAttention",
@@ -53,8 +54,7 @@ class GroupedQueryAttention(nn.Module):
         check_sizes(d_model=d_model)
         check_heads(num_heads, num_kv_heads)
         if head_dim is None:
-            if d_model % num_heads != 0:
-                raise ValueError(f"d_model ({d_model}) must be divisible by num_heads ({num_heads})")
+            check_divisible("d_model", d_model, "num_heads", num_heads)
             head_dim = d_model // num_heads
         check_sizes(head_dim=head_dim)
         self.d_model, self.num_heads, self.num_kv_heads, self.head_dim = d_model, num_heads, num_kv_heads, head_dim
@@ -137,12 +137,8 @@ def split_kv_heads(weight: Tensor, num_kv_heads_from: int, num_kv_heads_to: int,
     Shapes: weight (num_kv_heads_from · head_dim, …) → (num_kv_heads_to, heads to merge, head_dim, …).
     Raises: ValueError as mean_pool_kv_heads does.
     """
-    sizes = {"num_kv_heads_from": num_kv_heads_from, "num_kv_heads_to": num_kv_heads_to, "head_dim": head_dim}
-    check_sizes(**sizes)
-    if num_kv_heads_from % num_kv_heads_to != 0:
-        raise ValueError(
-            f"num_kv_heads_from ({num_kv_heads_from}) must be divisible by num_kv_heads_to ({num_kv_heads_to})"
-        )
+    check_sizes(num_kv_heads_from=num_kv_heads_from, num_kv_heads_to=num_kv_heads_to, head_dim=head_dim)
+    check_divisible("num_kv_heads_from", num_kv_heads_from, "num_kv_heads_to", num_kv_heads_to)
     rows = num_kv_heads_from * head_dim
     if weight.ndim == 0 or len(weight) != rows:
         raise ValueError(f"weight (shape {tuple(weight.shape)}) must have num_kv_heads_from · head_dim = {rows} rows")

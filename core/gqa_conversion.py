@@ -11,6 +11,7 @@ from enum import StrEnum
 import torch
 from torch import Tensor
 
+from core.checks import check_between
 from core.gqa import GroupedQueryAttention, legal_kv_heads, mean_pool_kv_heads, split_kv_heads
 from core.model_heads import encoder_inputs
 from core.models import TranslationModel
@@ -43,8 +44,7 @@ def encoder_attention(model: TranslationModel, layer: int) -> GroupedQueryAttent
     facts = model.facts
     if facts.family != "marian":
         raise ValueError(f"family ({facts.family!r}) must be 'marian'")
-    if not 0 <= layer < facts.encoder_layers:
-        raise ValueError(f"layer ({layer}) must be between 0 and {facts.encoder_layers - 1}")
+    check_between("layer", layer, 0, facts.encoder_layers - 1)
     theirs = model.network.get_encoder().layers[layer].self_attn
     heads, head_dim = facts.num_heads, facts.head_dim
     ours = GroupedQueryAttention(facts.d_model, heads, heads, head_dim=head_dim, bias=True, device="meta")

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.kv_heads import check_heads, check_sizes, kv_cache_bytes, legal_kv_heads
+from core.checks import check_sizes
+from core.kv_heads import check_heads, kv_cache_bytes, legal_kv_heads
 
 
 class NumberType(StrEnum):

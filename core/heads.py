@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from core.attention import scaled_dot_product_attention
+from core.checks import check_divisible, check_sizes
 from core.projections import Head, Projection
 
 
@@ -55,10 +56,8 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
     Raises: ValueError if num_heads is less than 1 or d_model is not a multiple of it.
     """
     d_model = x.shape[-1]
-    if num_heads < 1:
-        raise ValueError(f"num_heads ({num_heads}) must be at least 1")
-    if d_model % num_heads != 0:
-        raise ValueError(f"d_model ({d_model}) must be divisible by num_heads ({num_heads})")
+    check_sizes(num_heads=num_heads)
+    check_divisible("d_model", d_model, "num_heads", num_heads)
     pieces = x.reshape(*x.shape[:-1], num_heads, d_model // num_heads)  # (…, seq_len, num_heads, head_dim)
     return pieces.transpose(-3, -2)  # (…, num_heads, seq_len, head_dim)
 
@@ -76,8 +75,7 @@ def random_multi_head(d_model: int, *, generator: torch.Generator) -> MultiHead:
 
     Raises: ValueError if d_model is less than 1.
     """
-    if d_model < 1:
-        raise ValueError(f"d_model ({d_model}) must be at least 1")
+    check_sizes(d_model=d_model)
     drawn = torch.randn(4, d_model, d_model, generator=generator, dtype=torch.float64) / math.sqrt(d_model)
     return MultiHead(*map(Projection, drawn))
 

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 
+from core.checks import check_sizes
 from core.heads_gallery import HeadName
 from core.heads_off import all_heads, switch_off
 from core.models import TranslationModel
@@ -43,8 +44,7 @@ def loss_batches(model: TranslationModel, pairs: Sequence[Pair], *, batch: int =
     """
     if not pairs:
         raise ValueError("pairs must hold at least one sentence pair")
-    if batch < 1:
-        raise ValueError(f"batch ({batch}) must be at least 1")
+    check_sizes(batch=batch)
     read = [tuple(torch.tensor(model.tokenizer(text).input_ids) for text in (p.source, p.reference)) for p in pairs]
     read.sort(key=lambda ids: (len(ids[1]), len(ids[0])))
     return tuple(_batch(model, read[i : i + batch]) for i in range(0, len(read), batch))

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from core.checks import check_between
 from core.decoding.decoder import Decoder
 from core.decoding.translation import Translator, encode
 from core.heads_gallery import HeadName, Kind
@@ -122,8 +123,7 @@ def compare_next(
     Raises: ValueError as `next_probabilities` does, or if most is not from 1 to vocab_size.
     """
     before, after = (next_probabilities(each, text, said) for each in (model, without))
-    if not 1 <= most <= len(before):
-        raise ValueError(f"most ({most}) must be between 1 and {len(before)}")
+    check_between("most", most, 1, len(before))
     chosen = {token_id for each in (before, after) for token_id in each.topk(most).indices.tolist()}
     ordered = sorted(chosen, key=lambda token_id: float(before[token_id]), reverse=True)
     tokens = model.tokenizer.convert_ids_to_tokens(ordered)

@@ -16,6 +16,7 @@ import torch.nn.functional as F  # noqa: N812  (torch's own name for it)
 from torch import Tensor, nn
 
 from core.anatomy import Side
+from core.checks import check_sizes
 from core.transformer import NormPlace, TransformerConfig, random_transformer
 
 START = TransformerConfig(d_model=64, num_heads=4, d_ff=256, vocab_size=200, max_len=16, tied=False)
@@ -47,8 +48,7 @@ def measure_start(num_layers: int, norm: NormPlace, *, seeds: int = 3, config: T
     Raises: ValueError if num_layers or seeds is less than 1.
     Source: Xiong et al. 2020, figure 3, plots the same matrix's gradient.
     """
-    if seeds < 1:
-        raise ValueError(f"seeds ({seeds}) must be at least 1")
+    check_sizes(seeds=seeds)
     found = [_one(replace(config, num_layers=num_layers, norm=norm), seed) for seed in range(seeds)]
     stream, gradients = (
         {side: torch.stack([one[place][side] for one in found]) for side in Side} for place in range(2)

@@ -3,6 +3,8 @@
 Ainslie et al. 2023, "GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints".
 """
 
+from core.checks import check_divisible, check_not_negative, check_sizes
+
 
 def legal_kv_heads(num_heads: int) -> tuple[int, ...]:
     """Every num_kv_heads that num_heads query heads can share evenly, in rising order: from MQA to MHA.
@@ -48,20 +50,11 @@ def kv_cache_bytes(
         batch=batch,
         bytes_per_number=bytes_per_number,
     )
-    if seq_len < 0:
-        raise ValueError(f"seq_len ({seq_len}) must not be negative")
+    check_not_negative("seq_len", seq_len)
     return 2 * num_layers * num_kv_heads * head_dim * seq_len * batch * bytes_per_number
 
 
 def check_heads(num_heads: int, num_kv_heads: int) -> None:
     """Raises: ValueError if a number is less than 1, or num_heads is not divisible by num_kv_heads."""
     check_sizes(num_heads=num_heads, num_kv_heads=num_kv_heads)
-    if num_heads % num_kv_heads != 0:
-        raise ValueError(f"num_heads ({num_heads}) must be divisible by num_kv_heads ({num_kv_heads})")
-
-
-def check_sizes(**sizes: int) -> None:
-    """Raises: ValueError if one of the named sizes is less than 1."""
-    for name, size in sizes.items():
-        if size < 1:
-            raise ValueError(f"{name} ({size}) must be at least 1")
+    check_divisible("num_heads", num_heads, "num_kv_heads", num_kv_heads)

@@ -5,8 +5,8 @@ DeepSeek-AI 2024, "DeepSeek-V2", https://arxiv.org/abs/2405.04434, sections 2.1.
 
 from dataclasses import dataclass
 
+from core.checks import check_even, check_not_negative, check_sizes
 from core.gqa_costs import AttentionCost
-from core.kv_heads import check_sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,7 @@ def proportioned(d_model: int, num_heads: int, head_dim: int) -> LatentSizes:
         but never more than d_model: that would compress nothing.
     """
     check_sizes(d_model=d_model, num_heads=num_heads, head_dim=head_dim)
-    if head_dim % 2 != 0:
-        raise ValueError(f"head_dim ({head_dim}) must be even")
+    check_even("head_dim", head_dim)
     return LatentSizes(
         d_model=d_model,
         num_heads=num_heads,
@@ -89,8 +88,7 @@ def latent_cache_bytes(
         batch=batch,
         bytes_per_number=bytes_per_number,
     )
-    if seq_len < 0:
-        raise ValueError(f"seq_len ({seq_len}) must not be negative")
+    check_not_negative("seq_len", seq_len)
     return (kv_lora_rank + qk_rope_head_dim) * num_layers * seq_len * batch * bytes_per_number
 
 

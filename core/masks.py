@@ -4,11 +4,12 @@ Every mask is a bool tensor, True = may attend; rows are queries, columns are ke
 """
 
 import functools
-import operator
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
+
+from core.checks import whole
 
 
 def causal_mask(seq_q: int, seq_k: int | None = None, *, offset: int = 0) -> Tensor:
@@ -38,8 +39,8 @@ def padding_mask(lengths: Sequence[int] | Tensor, seq_len: int) -> Tensor:
     Shape: (batch, 1, 1, seq_len), for every head and query alike.
     Raises: ValueError if lengths is not a list of whole numbers from 0 to seq_len, or seq_len is negative.
     """
-    seq_len = _whole("seq_len", seq_len)
-    counts = _whole_list("lengths", lengths)
+    seq_len = _count("seq_len", seq_len)
+    counts = _counts("lengths", lengths)
     for index, length in enumerate(counts):
         if length > seq_len:
             raise ValueError(f"lengths[{index}] ({length}) must be at most seq_len ({seq_len})")
@@ -59,7 +60,7 @@ def sliding_window_mask(seq_q: int, seq_k: int | None = None, *, left: int, righ
     Raises: ValueError if a size, left, right or the offset is negative.
     Source: Beltagy et al. 2020, "Longformer", section 3.1; causal as in Jiang et al. 2023, "Mistral 7B", section 2.
     """
-    left, right = _whole("left", left), _whole("right", right)
+    left, right = _count("left", left), _count("right", right)
     distances = _distances(seq_q, seq_k, offset)
     return (distances >= -left) & (distances <= right)
 
@@ -74,7 +75,7 @@ def prefix_mask(seq_len: int, prefix_len: int) -> Tensor:
     Raises: ValueError if seq_len is negative or prefix_len is not from 0 to seq_len.
     Source: Raffel et al. 2020, "T5", section 3.2.1, "causal with prefix".
     """
-    seq_len, prefix_len = _whole("seq_len", seq_len), _whole("prefix_len", prefix_len)
+    seq_len, prefix_len = _count("seq_len", seq_len), _count("prefix_len", prefix_len)
     if prefix_len > seq_len:
         raise ValueError(f"prefix_len ({prefix_len}) must be at most seq_len ({seq_len})")
     return causal_mask(seq_len) | (torch.arange(seq_len) < prefix_len)
@@ -92,7 +93,7 @@ def permutation_mask(order: Sequence[int] | Tensor, *, include_self: bool = Fals
     Raises: ValueError if order does not hold each position 0 … seq_len − 1 once.
     Source: Yang et al. 2019, "XLNet", section 2.3.
     """
-    positions = _whole_list("order", order)
+    positions = _counts("order", order)
     if sorted(positions) != list(range(len(positions))):
         raise ValueError(f"order ({positions}) must hold each position from 0 to {len(positions) - 1} once")
     turn = torch.argsort(torch.tensor(positions, dtype=torch.int64))  # (seq_len,), when each position has its turn
@@ -119,23 +120,20 @@ def combine(*masks: Tensor) -> Tensor:
 
 def _distances(seq_q: int, seq_k: int | None, offset: int) -> Tensor:
     """How far each key stands after each query, negative if before it: (seq_q, seq_k)."""
-    seq_q, offset = _whole("seq_q", seq_q), _whole("offset", offset)
-    seq_k = seq_q + offset if seq_k is None else _whole("seq_k", seq_k)
+    seq_q, offset = _count("seq_q", seq_q), _count("offset", offset)
+    seq_k = seq_q + offset if seq_k is None else _count("seq_k", seq_k)
     return torch.arange(seq_k) - (offset + torch.arange(seq_q))[:, None]
 
 
-def _whole(name: str, value: int) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise ValueError(f"{name} ({value!r}) must be a whole number") from None
+def _count(name: str, value: int) -> int:
+    number = whole(name, value)
     if number < 0:
         raise ValueError(f"{name} ({number}) must be at least 0")
     return number
 
 
-def _whole_list(name: str, values: Sequence[int] | Tensor) -> list[int]:
+def _counts(name: str, values: Sequence[int] | Tensor) -> list[int]:
     if isinstance(values, Tensor) and values.ndim != 1:
         raise ValueError(f"{name} (shape {tuple(values.shape)}) must have one dimension")
     numbers = values.tolist() if isinstance(values, Tensor) else values
-    return [_whole(f"{name}[{index}]", number) for index, number in enumerate(numbers)]
+    return [_count(f"{name}[{index}]", number) for index, number in enumerate(numbers)]

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from core.checks import check_between
 from core.models import TranslationModel
 from core.projections import Head, Projection, run_head
 from core.scaling import entropies
@@ -53,9 +54,8 @@ def encoder_head(model: TranslationModel, layer: int, head: int) -> Head:
     """
     _check_family(model)
     facts = model.facts
-    for name, number, count in (("layer", layer, facts.encoder_layers), ("head", head, facts.num_heads)):
-        if not 0 <= number < count:
-            raise ValueError(f"{name} ({number}) must be between 0 and {count - 1}")
+    check_between("layer", layer, 0, facts.encoder_layers - 1)
+    check_between("head", head, 0, facts.num_heads - 1)
     attention = model.network.get_encoder().layers[layer].self_attn
     mine = slice(head * facts.head_dim, (head + 1) * facts.head_dim)
     q, k, v = (_rows(getattr(attention, name), mine) for name in ("q_proj", "k_proj", "v_proj"))

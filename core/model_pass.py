@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from core.anatomy import Anatomy, read_anatomy
+from core.checks import check_sizes
 from core.transformer import Stacks, Transformer, TransformerConfig, random_transformer, without_numbers
 
 REAL_PARAMETERS = 3_000_000  # so many random numbers can be drawn between two moves of a slider
@@ -25,9 +26,7 @@ class Sizes:
     seq_target: int
 
     def __post_init__(self) -> None:
-        for name in ("batch", "seq_source", "seq_target"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} ({getattr(self, name)}) must be at least 1")
+        check_sizes(batch=self.batch, seq_source=self.seq_source, seq_target=self.seq_target)
 
     @property
     def tokens(self) -> int:

@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor, nn
 
+from core.checks import check_between
+
 
 def likeness_by_distance(table: Tensor, most: int) -> Tensor:
     """The mean cosine of all pairs of positions 0, 1, 2, … most apart.
@@ -10,8 +12,7 @@ def likeness_by_distance(table: Tensor, most: int) -> Tensor:
     Shapes: table (positions, d_model) → (most + 1,), float64.
     Raises: ValueError if most is negative, or the table has no two positions so far apart.
     """
-    if not 0 <= most < len(table):
-        raise ValueError(f"most ({most}) must be between 0 and {len(table) - 1}")
+    check_between("most", most, 0, len(table) - 1)
     units = torch.nn.functional.normalize(table.double(), dim=-1)
     cosines = units @ units.T  # (positions, positions)
     return torch.stack([cosines.diagonal(distance).mean() for distance in range(most + 1)])

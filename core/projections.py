@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from core.attention import scaled_dot_product_attention
+from core.checks import check_sizes
 
 
 class Sharing(StrEnum):
@@ -86,7 +87,7 @@ def random_head(
     With Sharing.NONE nothing is projected, and head_dim is d_model.
     Raises: ValueError if d_model or head_dim is less than 1.
     """
-    _check_sizes(d_model, head_dim)
+    check_sizes(d_model=d_model, head_dim=head_dim)
     if sharing is Sharing.NONE:
         return identity_head(d_model, d_model)
     drawn = [_random(d_model, head_dim, generator) for _ in range(3)]
@@ -103,7 +104,7 @@ def identity_head(d_model: int, head_dim: int) -> Head:
 
     Raises: ValueError if head_dim is larger than d_model, or less than 1.
     """
-    _check_sizes(d_model, head_dim)
+    check_sizes(d_model=d_model, head_dim=head_dim)
     if head_dim > d_model:
         raise ValueError(f"head_dim ({head_dim}) must be at most d_model ({d_model})")
     same = Projection(torch.eye(d_model, head_dim, dtype=torch.float64))
@@ -112,12 +113,6 @@ def identity_head(d_model: int, head_dim: int) -> Head:
 
 def _random(d_in: int, d_out: int, generator: torch.Generator) -> Projection:
     return Projection(torch.randn(d_in, d_out, generator=generator, dtype=torch.float64) / math.sqrt(d_in))
-
-
-def _check_sizes(d_model: int, head_dim: int) -> None:
-    for name, size in (("d_model", d_model), ("head_dim", head_dim)):
-        if size < 1:
-            raise ValueError(f"{name} ({size}) must be at least 1")
 
 
 # ----------------------------------------------------------------------------------------------- one number, explained

@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from core.checks import check_sizes
 from core.decoding import Translator, translate
 
 PAIRS = Path(__file__).parent / "assets" / "pairs-fr-en.tsv"
@@ -171,8 +172,7 @@ def paired_difference(
 
 
 def _draw(sentences: int, resamples: int, generator: torch.Generator) -> Tensor:
-    if resamples < 1:
-        raise ValueError(f"resamples ({resamples}) must be at least 1")
+    check_sizes(resamples=resamples)
     return torch.randint(sentences, (resamples, sentences), generator=generator)
 
 

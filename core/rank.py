@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from core.checks import check_between
+
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
@@ -140,8 +142,7 @@ def reconstruct(decomposition: Decomposition, k: int) -> Tensor:
     Raises: ValueError if k is not from 0 to the number of singular values.
     Source: Eckart & Young 1936, "The approximation of one matrix by another of lower rank".
     """
-    if not 0 <= k <= len(decomposition.values):
-        raise ValueError(f"k ({k}) must be between 0 and {len(decomposition.values)}")
+    check_between("k", k, 0, len(decomposition.values))
     return (decomposition.u[:, :k] * decomposition.values[:k]) @ decomposition.vh[:k]  # (rows, columns)
 
 

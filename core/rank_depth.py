@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from core.attention import scaled_dot_product_attention
+from core.checks import check_divisible, check_positive, check_sizes
 
 ROUNDING = 1e-16  # of a residual in float64
 WIDENING = 4  # how many times as wide as the tokens an MLP is inside
@@ -35,11 +36,8 @@ def random_stack(num_layers: int, d_model: int, num_heads: int, *, generator: to
 
     Raises: ValueError if a size is less than 1 or d_model is not a multiple of num_heads.
     """
-    for name, size in (("num_layers", num_layers), ("d_model", d_model), ("num_heads", num_heads)):
-        if size < 1:
-            raise ValueError(f"{name} ({size}) must be at least 1")
-    if d_model % num_heads != 0:
-        raise ValueError(f"d_model ({d_model}) must be divisible by num_heads ({num_heads})")
+    check_sizes(num_layers=num_layers, d_model=d_model, num_heads=num_heads)
+    check_divisible("d_model", d_model, "num_heads", num_heads)
     d_ff = WIDENING * d_model
     shapes = [(d_model, d_model)] * 4 + [(d_model, d_ff), (d_ff, d_model)]
     layers = [[_random(*shape, generator) for shape in shapes] for _ in range(num_layers)]
@@ -55,9 +53,7 @@ def random_tokens(seq_len: int, d_model: int, *, generator: torch.Generator) -> 
 
     Raises: ValueError if a size is less than 1.
     """
-    for name, size in (("seq_len", seq_len), ("d_model", d_model)):
-        if size < 1:
-            raise ValueError(f"{name} ({size}) must be at least 1")
+    check_sizes(seq_len=seq_len, d_model=d_model)
     return torch.randn(seq_len, d_model, generator=generator, dtype=torch.float64)
 
 
@@ -74,8 +70,7 @@ def residuals(x: Tensor, stack: Stack, *, scale: float, skip: bool, mlp: bool) -
     d_model = stack.q.shape[1]
     if x.shape[-1] != d_model:
         raise ValueError(f"d_model of x ({x.shape[-1]}) must equal d_model of the stack ({d_model})")
-    if not 0 < scale < math.inf:
-        raise ValueError(f"scale ({scale}) must be positive and finite")
+    check_positive("scale", scale)
     measured = [rank_one_residual(x)]
     for layer in range(len(stack.q)):
         block = _attend(x, stack, layer, scale)

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from core.attention import AttentionTrace, scaled_dot_product_attention
+from core.checks import check_between, check_positive, check_sizes
 from core.model_heads import EncoderInputs, encoder_head
 from core.rank import Decomposition, decompose, singular_values
 
@@ -45,9 +46,7 @@ def random_heads(num_heads: int, seq_len: int, head_dim: int, *, generator: torc
     They are drawn in float32, which takes a quarter of the time; all that is computed from them is in float64.
     Raises: ValueError if a size is less than 1.
     """
-    for name, size in (("num_heads", num_heads), ("seq_len", seq_len), ("head_dim", head_dim)):
-        if size < 1:
-            raise ValueError(f"{name} ({size}) must be at least 1")
+    check_sizes(num_heads=num_heads, seq_len=seq_len, head_dim=head_dim)
     drawn = [torch.randn(3, num_heads, seq_len, generator=generator) for _ in range(head_dim)]
     return Heads(*torch.stack(drawn).double().movedim(0, -1))  # (num_heads, seq_len, head_dim) each, not copied again
 
@@ -69,8 +68,7 @@ def attend(heads: Heads, *, temperature: float = 1.0, attend_mask: Tensor | None
     Shapes: attend_mask bool, broadcasts to (num_heads, seq_len, seq_len), True = may attend.
     Raises: ValueError if temperature is not positive and finite, or the mask does not fit.
     """
-    if not 0 < temperature < math.inf:
-        raise ValueError(f"temperature ({temperature}) must be positive and finite")
+    check_positive("temperature", temperature)
     scale = 1 / (temperature * math.sqrt(heads.q.shape[-1]))
     return scaled_dot_product_attention(heads.q, heads.k, heads.v, attend_mask=attend_mask, scale=scale)
 
@@ -120,8 +118,7 @@ def head_spectra(trace: AttentionTrace, head: int) -> HeadSpectra:
     Raises: ValueError if there is no such head.
     """
     num_heads = trace.weights.shape[0]
-    if not 0 <= head < num_heads:
-        raise ValueError(f"head ({head}) must be between 0 and {num_heads - 1}")
+    check_between("head", head, 0, num_heads - 1)
     return HeadSpectra(head, singular_values(trace.scores[head]), decompose(trace.weights[head]))
 
 
@@ -162,8 +159,7 @@ def sweep_head_dims(
     Raises: ValueError if there is no such head, or a head_dim is not from 1 to that of the heads.
     """
     num_heads, _, most = heads.q.shape
-    if not 0 <= head < num_heads:
-        raise ValueError(f"head ({head}) must be between 0 and {num_heads - 1}")
+    check_between("head", head, 0, num_heads - 1)
     _check_head_dims(head_dims, most)
     one = slice(head, head + 1)
     traces = [
@@ -198,5 +194,4 @@ def sweep_outputs(
 
 def _check_head_dims(head_dims: Sequence[int], most: int) -> None:
     for head_dim in head_dims:
-        if not 1 <= head_dim <= most:
-            raise ValueError(f"head_dims ({head_dim}) must be between 1 and {most}")
+        check_between("head_dims", head_dim, 1, most)

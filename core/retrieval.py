@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from core.attention import scaled_dot_product_attention
+from core.checks import check_positive
 
 
 class TableProblem(StrEnum):
@@ -112,8 +113,7 @@ def look_up(shelf: Shelf, query: Tensor, *, temperature: float = 1.0, softmax: b
     Shapes: query (features,).
     Raises: ValueError if the temperature is not positive, or the query does not have the shelf's features.
     """
-    if not 0 < temperature < math.inf:
-        raise ValueError(f"temperature ({temperature}) must be positive and finite")
+    check_positive("temperature", temperature)
     trace = scaled_dot_product_attention(
         query[None, None], shelf.keys[None], shelf.values[None], scale=1 / temperature
     )  # scores (1, 1, books)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from core.checks import check_sizes
 from core.claims import Verdict
 from core.fill_values import Fill, FillOverflowError, masked_softmax
 from core.masks import causal_mask, permutation_mask
@@ -123,8 +124,7 @@ def mean_context(seq_len: int) -> float:
 
     Raises: ValueError if seq_len is below 1.
     """
-    if seq_len < 1:
-        raise ValueError(f"seq_len ({seq_len}) must be at least 1")
+    check_sizes(seq_len=seq_len)
     return float(visible_context(causal_mask(seq_len)).double().mean())
 
 

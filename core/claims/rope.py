@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from core.checks import check_between
 from core.claims import Verdict
 from core.positions.checks import check_length
 from core.positions.distance import Profile, Vectors
@@ -26,8 +27,7 @@ def theta(head_dim: int = THETA_HEAD_DIM, index: int = THETA_INDEX, *, base: flo
     Raises: ValueError if there is no such pair, or as `core.positions.rope.inverse_frequencies` does.
     """
     frequencies = inverse_frequencies(head_dim, base=base)
-    if not 0 <= index < len(frequencies):
-        raise ValueError(f"index ({index}) must be between 0 and {len(frequencies) - 1}")
+    check_between("index", index, 0, len(frequencies) - 1)
     return float(frequencies[index])
 
 

@@ -1,17 +1,8 @@
-"""Rules that sizes and bases of positions obey."""
+"""Rules that lengths and bases of positions obey."""
 
 import math
-import operator
 
-
-def check_even(name: str, size: int) -> None:
-    """Dimensions turn in pairs.
-
-    Raises: ValueError unless size is an even whole number, 2 or more.
-    """
-    number = _whole(name, size)
-    if number < 2 or number % 2:
-        raise ValueError(f"{name} ({number}) must be even and at least 2")
+from core.checks import whole
 
 
 def check_base(base: float) -> None:
@@ -25,7 +16,7 @@ def check_base(base: float) -> None:
 
 def check_length(name: str, length: int, *, least: int = 0) -> None:
     """Raises: ValueError unless length is a whole number and not below `least`."""
-    number = _whole(name, length)
+    number = whole(name, length)
     if number < least:
         raise ValueError(f"{name} ({number}) must be at least {least}")
 
@@ -34,10 +25,3 @@ def check_factor(name: str, factor: float) -> None:
     """Raises: ValueError unless factor is finite and not below 1."""
     if not 1 <= factor < math.inf:
         raise ValueError(f"{name} ({factor}) must be at least 1 and finite")
-
-
-def _whole(name: str, value: int) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise ValueError(f"{name} ({value!r}) must be a whole number") from None

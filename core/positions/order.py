@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from core.attention import scaled_dot_product_attention
+from core.checks import check_sizes
 from core.masks import causal_mask
 from core.projections import Head, Projection, random_head
 
@@ -159,8 +160,7 @@ def shuffled_but_last(seq_len: int, generator: torch.Generator) -> tuple[int, ..
 
     Raises: ValueError if seq_len is below 1.
     """
-    if seq_len < 1:
-        raise ValueError(f"seq_len ({seq_len}) must be at least 1")
+    check_sizes(seq_len=seq_len)
     return (*torch.randperm(seq_len - 1, generator=generator).tolist(), seq_len - 1)
 
 
@@ -169,6 +169,5 @@ def reversed_but_last(seq_len: int) -> tuple[int, ...]:
 
     Raises: ValueError if seq_len is below 1.
     """
-    if seq_len < 1:
-        raise ValueError(f"seq_len ({seq_len}) must be at least 1")
+    check_sizes(seq_len=seq_len)
     return (*range(seq_len - 2, -1, -1), seq_len - 1)

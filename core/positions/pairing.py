@@ -5,6 +5,8 @@ from enum import StrEnum
 import torch
 from torch import Tensor
 
+from core.checks import check_even
+
 
 class Pairing(StrEnum):
     HALF_SPLIT = "half_split"  # (x_i, x_{i + width}), as in Llama (transformers) and GPT-NeoX
@@ -48,14 +50,13 @@ def to_pairing(x: Tensor, *, source: str, target: str, width: int | None = None)
     [0, 2, 1, 3]
 
     Shape: x (…, head_dim), and so the result.
-    Raises: ValueError if there is no such pairing, head_dim is odd and no width is given, width is negative, or
+    Raises: ValueError if there is no such pairing, head_dim is odd or 0 and no width is given, width is negative, or
         2 · width exceeds head_dim.
     """
     start, end = read_pairing("source", source), read_pairing("target", target)
     head_dim = x.shape[-1]
     if width is None:
-        if head_dim % 2:
-            raise ValueError(f"head_dim ({head_dim}) must be even")
+        check_even("head_dim", head_dim)
         width = head_dim // 2
     if not 0 <= 2 * width <= head_dim:
         raise ValueError(f"width ({width}) must be at least 0 and at most half of head_dim ({head_dim})")

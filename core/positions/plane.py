@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from core.checks import check_between, check_even
 from core.positions.pairing import join_pairs, read_pairing, split_pairs
 from core.positions.rope import angles, rotate
 from core.positions.scalings import Scaled
@@ -57,14 +58,12 @@ def only_pair(x: Tensor, pair: int, *, pairing: str) -> Tensor:
     """Keep one pair of dimensions, and put 0 in all others: what a pair alone makes of a score.
 
     Shape: x (…, head_dim), and so the result.
-    Raises: ValueError if there is no such pairing or pair, or head_dim is odd.
+    Raises: ValueError if there is no such pairing or pair, or head_dim is odd or 0.
     """
     kind, head_dim = read_pairing("pairing", pairing), x.shape[-1]
-    if head_dim % 2:
-        raise ValueError(f"head_dim ({head_dim}) must be even")
+    check_even("head_dim", head_dim)
     width = head_dim // 2
-    if not 0 <= pair < width:
-        raise ValueError(f"pair ({pair}) must be between 0 and {width - 1}")
+    check_between("pair", pair, 0, width - 1)
     kept = (torch.arange(width) == pair).to(x.dtype)  # (width,)
     first, second = split_pairs(x, width, kind)
     return join_pairs(first * kept, second * kept, kind)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from core.positions.checks import check_base, check_even, check_length
+from core.checks import check_even
+from core.positions.checks import check_base, check_length
 from core.positions.frequencies import pair_frequencies
 
 
