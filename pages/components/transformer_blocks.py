@@ -17,8 +17,8 @@ from pages.components.controls import Panel
 from pages.components.gqa_words import amount
 from pages.components.i18n import _, ngettext
 from pages.components.numbers import percent
-from pages.components.plot import Part, clicks, figure, part, picked
-from pages.components.transformer_scene import Scene, Subject, choose_sizes, choose_subject
+from pages.components.plot import Part, clicks, figure, part
+from pages.components.transformer_scene import Scene, Subject, choose_sizes, choose_subject, clicked
 from pages.components.transformer_words import block_name, page_of, row_name, shape, side_name, what_it_does
 from pages.components.words import Claim, look_for
 
@@ -26,6 +26,7 @@ KEY = "transformer.blocks"
 DIAGRAM = 0.66  # of the width
 ROW = 26  # pixels
 LEGIBLE = 860
+ARROW = ":material/arrow_forward:"
 NAMES = "|".join([kind.value for kind in Kind])
 PATTERN = rf"(encoder|decoder)\.({NAMES})(\.({NAMES}))?"
 DEFAULT = "encoder.self_attention"
@@ -82,8 +83,8 @@ def picture(panel: Panel, shown: Shown | None) -> None:
     look_for(*_in_words(shown), beside=_facts(shown))
 
     def choose() -> None:
-        number = picked(KEY, "stacks_block", "n")
-        row = picked(KEY, "table_row", "row") if number is None else None
+        number = clicked(KEY, "stacks_block", "n")
+        row = clicked(KEY, "table_row", "row") if number is None else None
         if number is not None:
             panel.put({"block": _written(shown.names[int(number)])})
         elif row is not None:
@@ -102,7 +103,7 @@ def picture(panel: Panel, shown: Shown | None) -> None:
         on_select=choose,
         least=LEGIBLE,
     )
-    _link(shown.chosen)
+    _link(panel, shown.chosen)
     own = (pass_through, Transformer, EncoderLayer, Residual, MultiHeadAttention, read_anatomy)
     transformer_fold.of_blocks(shown.scene, plot, own if shown.scene.config else (pass_of_network, read_anatomy))
 
@@ -294,14 +295,16 @@ def _in_words(shown: Shown) -> Sequence[str]:
     )
 
 
-def _link(block: Block) -> None:
-    """To the page that explains the block."""
+def _link(panel: Panel, block: Block) -> None:
+    """To the page that explains the block, or to the view of this one."""
     path = page_of(block)
     page = next((page for page in registry.pages() if page.url_path == path), None)
     if page is None:
         return
     label = _("More about “{block}”: {page}").format(block=block_name(block), page=page.title)
-    view = (
-        {"transformer_view": "choices"} if path == "transformer" else {"rank_view": "depth"} if path == "rank" else None
-    )
-    st.page_link(page, label=label, icon=":material/arrow_forward:", query_params=view)
+    if path != "transformer":
+        depth = {"rank_view": "depth"} if path == "rank" else None  # where feed-forward blocks are
+        st.page_link(page, label=label, icon=ARROW, query_params=depth)
+    elif st.button(label, key=f"{KEY}.more", type="tertiary", icon=ARROW):
+        panel.put({"view": "choices"})
+        st.rerun()

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 from torch import nn
@@ -14,6 +15,7 @@ from core.transformer_costs import Growth, growth
 from pages.components import shelf
 from pages.components.controls import Panel
 from pages.components.i18n import _
+from pages.components.plot import clicks, picked
 from pages.components.transformer_words import norm_names, position_names, stacks_names, tied_names
 
 LONGEST = 512  # tokens; also the rows of a table of learnt positions
@@ -145,6 +147,14 @@ def _own_pass(config: TransformerConfig, sizes: Sizes) -> Pass:
 def _model_pass(_network: nn.Module, name: str, identity: int, sizes: Sizes) -> Pass:
     """identity: another model may lie in the same folder later."""
     return pass_of_network(_network, sizes)
+
+
+def clicked(key: str, selection: str, field: str) -> Any:
+    """As `picked`, but None for what was clicked earlier: a figure of several parts keeps the last click in each."""
+    points = st.session_state[key]["selection"].get(selection)
+    if not points or points[0].get("nonce") != clicks(key) % 100:
+        return None
+    return picked(key, selection, field)
 
 
 def growth_of(scene: Scene) -> Growth:

@@ -20,8 +20,9 @@ from core.residual_stream import Step, Stream, read_stream, trace_stream
 from pages.components import shelf, transformer_claims, transformer_fold
 from pages.components.controls import Panel
 from pages.components.i18n import _
-from pages.components.plot import Part, clicks, figure, part, picked
+from pages.components.plot import Part, clicks, figure, part
 from pages.components.tokens import plainly
+from pages.components.transformer_scene import clicked
 from pages.components.transformer_words import block_name, side_name
 from pages.components.words import Claim, look_for
 
@@ -141,7 +142,7 @@ def picture(panel: Panel, shown: Shown | None) -> None:
 
     def choose() -> None:
         for side in shown.read.sides:
-            row = picked(KEY, f"ratio_{side.value}_cell", "q")
+            row = clicked(KEY, f"ratio_{side.value}_cell", "q")
             if row is not None:
                 panel.put({side.value: int(row) + 1})
 
