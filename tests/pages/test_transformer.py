@@ -2,7 +2,6 @@
 
 import io
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from core.hidden_tokens import measure_influence
 from core.model_pass import Sizes, config_parameters, pass_of_network, pass_through
 from core.models import ModelError, ModelProblem
 from core.transformer import NormPlace, PositionKind, Stacks, TransformerConfig
-from pages.components import shelf, transformer_blocks, transformer_scene
+from pages.components import shelf, transformer_scene
 from pages.components.transformer_blocks import columns_of
 from tests.core.test_anatomy import NETWORKS
 from tests.tiny import save_model, tiny_t5, tiny_tokenizer
@@ -409,8 +408,16 @@ def test_presets_ask_for_what_there_is() -> None:
         assert different(first, charts(app))
 
 
-def test_links_lead_to_pages_that_exist() -> None:
-    for block in ("encoder.self_attention", "decoder.self_attention", "decoder.output", "encoder.norm.feed_forward"):
-        app = opened(block=block)
-        assert re.search(r"More about", " ".join(str(link.proto.label) for link in app.get("page_link"))), block
-    assert transformer_blocks.page_of(Block(Side.DECODER, Kind.SELF_ATTENTION)) == "masks"
+@pytest.mark.parametrize(
+    ("block", "page"), [("encoder.self_attention", "Attention heads"), ("decoder.self_attention", "Masks")]
+)
+def test_links_lead_to_the_page_of_the_block(block: str, page: str) -> None:
+    (link,) = opened(block=block).get("page_link")
+    assert link.proto.label.endswith(page)
+
+
+def test_a_normalisation_leads_to_the_choices() -> None:
+    app = opened(block="encoder.norm.feed_forward")
+    app.button(key="transformer.blocks.more").click().run()
+    checked(app)
+    assert app.session_state["transformer_view"] == "choices"
