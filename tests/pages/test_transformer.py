@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from core.transformer import NormPlace, PositionKind, Stacks, TransformerConfig
 from pages.components import shelf, transformer_scene
 from pages.components.transformer_blocks import columns_of
 from tests.core.test_anatomy import NETWORKS
-from tests.tiny import save_model, tiny_t5, tiny_tokenizer
+from tests.tiny import save_model, tiny_marian, tiny_t5, tiny_tokenizer
+from tests.tiny_text import byte_pairs, distilbert, gpt2, word_pieces
 
 LANGUAGES = ("en", "zh_CN")
 VIEWS = ("blocks", "costs", "choices", "stream", "families")
@@ -213,8 +215,17 @@ def test_without_a_model_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) ->
         assert not app.get("vega_lite_chart")
 
 
-def test_a_model_from_a_folder(tmp_path: Path) -> None:
-    save_model(tiny_t5(), tiny_tokenizer(), tmp_path)
+FOLDERS: dict[str, Callable[[], tuple[Any, Any]]] = {
+    "t5": lambda: (tiny_t5(), tiny_tokenizer()),
+    "marian": lambda: (tiny_marian(), tiny_tokenizer()),
+    "gpt2": lambda: (gpt2(), byte_pairs()),
+    "distilbert": lambda: (distilbert(), word_pieces()),
+}
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_model_from_a_folder(name: str, tmp_path: Path) -> None:
+    save_model(*FOLDERS[name](), tmp_path)
     for view in ("blocks", "costs", "stream"):
         app = opened(view=view, subject="real")
         app.session_state["transformer_model"] = shelf.FOLDER
