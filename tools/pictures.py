@@ -14,7 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tools.browser import DESKTOP, ROOT, Server, chromium, page_paths, settle
 
 FOLDER = ROOT / "docs"
-INTERESTING = {"/translation": "translation_step=3"}  # path → an address that shows more than the defaults do
+# path → an address that shows more than the defaults do
+INTERESTING = {"/translation": "translation_step=3", "/explorer": "explorer_view=grid"}
 MOST_BYTES = 150_000
 
 
