@@ -1,14 +1,12 @@
 """The page on GQA: every view and control, in every language, and what an address may ask for."""
 
-import io
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -19,47 +17,15 @@ from core.models import catalogue
 from pages.components import gqa_measured, shelf, translator
 from pages.components.gqa_scene import BY_KEY, DEFAULT, of_model
 from pages.components.gqa_words import amount
-from tests.pages.apps import take_preset
+from tests.pages import apps
+from tests.pages.apps import changed, charts, checked, take_preset, verdicts, words
 
 LANGUAGES = ("en", "zh_CN")
 CLAIMS = {"sharing": 3, "measured": 2, "conversion": 2, "models": 1}
 SIZE = DecoderSize()
 
 
-def opened(*, language: str = "en", **address: Any) -> AppTest:
-    """The page as it opens at this address in a browser of this language, which must be without errors."""
-    app = AppTest.from_string("from pages import gqa; gqa.render()", default_timeout=120)
-    app.context["locale"] = language.replace("_", "-")
-    for name, value in address.items():
-        app.query_params[f"gqa_{name}"] = str(value)
-    return checked(app.run())
-
-
-def checked(app: AppTest) -> AppTest:
-    assert not app.exception, app.exception[0].message
-    assert not app.error
-    return app
-
-
-def charts(app: AppTest) -> dict[str, pd.DataFrame]:
-    """Every dataset of every chart, by name."""
-    return {
-        dataset.name: pa.ipc.open_stream(io.BytesIO(dataset.data.data)).read_pandas()
-        for chart in app.get("vega_lite_chart")
-        for dataset in chart.proto.datasets
-    }
-
-
-def differs(one: Mapping[str, pd.DataFrame], other: Mapping[str, pd.DataFrame]) -> bool:
-    return one.keys() != other.keys() or any(not one[name].equals(other[name]) for name in one)
-
-
-def words(app: AppTest) -> str:
-    return " ".join(element.proto.body for element in app.get("html"))
-
-
-def verdicts(app: AppTest) -> list[str]:
-    return re.findall(r'atlas-claim (\w+)"', words(app))
+opened = partial(apps.opened, "gqa")
 
 
 def costs(app: AppTest) -> list[list[float]]:
@@ -194,9 +160,9 @@ def test_every_control_changes_the_picture(language: str, control: str, values: 
     default, low, high = (
         charts(opened(language=language, **address)) for address in ({}, *({control: value} for value in values))
     )
-    assert differs(default, low)
-    assert differs(default, high)
-    assert differs(low, high)
+    assert changed(default, low)
+    assert changed(default, high)
+    assert changed(low, high)
 
 
 def test_the_numbers_worked_by_hand() -> None:
@@ -279,7 +245,7 @@ def test_measured_times_are_drawn_beside_their_bound(language: str) -> None:
 @pytest.mark.parametrize(("control", "values"), [("measured_context", (128, 2048)), ("measured_heads", (1, 8))])
 def test_every_control_of_the_times_changes_the_picture(control: str, values: tuple[int, int]) -> None:
     one, other = (charts(opened(view="measured", **{control: value})) for value in values)
-    assert differs(one, other)
+    assert changed(one, other)
 
 
 @pytest.mark.usefixtures("_measured")
@@ -356,7 +322,7 @@ def test_every_control_of_the_conversion_changes_the_picture(
     language: str, control: str, values: tuple[object, object]
 ) -> None:
     one, other = (charts(opened(language=language, view="conversion", **{control: value})) for value in values)
-    assert differs(one, other)
+    assert changed(one, other)
 
 
 def test_without_merging_nothing_changes_and_it_is_said() -> None:
@@ -396,9 +362,7 @@ def _damaged_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 @pytest.mark.usefixtures("_damaged_model")
 def test_without_the_model_the_other_views_work() -> None:
-    app = AppTest.from_string("from pages import gqa; gqa.render()", default_timeout=120)
-    app.query_params["gqa_view"] = "conversion"
-    app.run()
+    app = apps.begun("gqa", view="conversion")
     assert not app.exception
     assert len(app.error) == 1
     assert charts(opened())

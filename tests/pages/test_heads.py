@@ -1,15 +1,12 @@
 """The heads page: every view and control, in every language, on the bundled model."""
 
-import io
 import json
 import re
+from functools import partial
 from typing import Any
 
-import pandas as pd
-import pyarrow as pa
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 
 from core.decoding import translate
 from core.heads_gallery import HeadName, Kind
@@ -17,7 +14,8 @@ from core.heads_loss import HeadCost, HeadCosts, rank_heads
 from core.heads_off import all_heads, switch_off
 from core.models import ModelError, ModelProblem, TranslationModel
 from pages.components import heads_model, heads_off, heads_without, translator
-from tests.pages.apps import presets, take_preset
+from tests.pages import apps
+from tests.pages.apps import changed, charts, checked, presets, take_preset, words
 
 LANGUAGES = ("en", "zh_CN")
 VIEWS = ("split", "made", "gallery", "off")
@@ -29,38 +27,7 @@ def _nothing_is_ranked() -> None:
     heads_without.rankings().clear()
 
 
-def opened(*, language: str = "en", **address: str) -> AppTest:
-    """The page as it opens at this address in a browser of this language, which must be without errors."""
-    app = AppTest.from_string("from pages import heads; heads.render()", default_timeout=120)
-    app.context["locale"] = language.replace("_", "-")
-    for name, value in address.items():
-        app.query_params[f"heads_{name}"] = value
-    return checked(app.run())
-
-
-def checked(app: AppTest) -> AppTest:
-    assert not app.exception, app.exception[0].message
-    assert not app.error
-    return app
-
-
-def charts(app: AppTest) -> dict[str, pd.DataFrame]:
-    """Every dataset of every chart, by name; without what counts clicks."""
-    return {
-        dataset.name: pa.ipc.open_stream(io.BytesIO(dataset.data.data))
-        .read_pandas()
-        .drop(columns="nonce", errors="ignore")
-        for chart in app.get("vega_lite_chart")
-        for dataset in chart.proto.datasets
-    }
-
-
-def words(app: AppTest) -> str:
-    return " ".join(element.proto.body for element in app.get("html"))
-
-
-def different(one: dict[str, pd.DataFrame], other: dict[str, pd.DataFrame]) -> bool:
-    return any(name not in other or not one[name].equals(other[name]) for name in one)
+opened = partial(apps.opened, "heads")
 
 
 def model() -> TranslationModel:
@@ -93,7 +60,7 @@ def test_opens(language: str, view: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_control_of_the_split_changes_the_picture(language: str, control: str, values: tuple[str, ...]) -> None:
     first, *others = (charts(opened(language=language, **{control: value})) for value in values)
-    assert all(different(first, other) for other in others)
+    assert all(changed(first, other) for other in others)
 
 
 @pytest.mark.parametrize("d_model", ["8", "12", "16"])
@@ -165,7 +132,7 @@ def test_the_measured_head_is_the_one_that_comes_closest() -> None:
 )
 def test_every_control_of_the_gallery_changes_the_picture(control: str, values: tuple[str, ...]) -> None:
     first, *others = (charts(opened(view="gallery", **{control: value})) for value in values)
-    assert all(different(first, other) for other in others)
+    assert all(changed(first, other) for other in others)
 
 
 def test_all_heads_are_there_in_the_order_of_the_measure() -> None:
@@ -234,7 +201,7 @@ def test_losses_are_those_of_the_heads_that_are_off() -> None:
 
 def test_steps_have_next_tokens_of_their_own() -> None:
     first, last = (charts(opened(view="off", off="C3.1", step=step)) for step in ("1", "5"))
-    assert different(first, last)
+    assert changed(first, last)
 
 
 @pytest.mark.parametrize("listed", ["Z9", "E9.9", "E1.1 <b>", "E0.0", "😀", "E1.99"])
@@ -362,10 +329,10 @@ def test_presets_and_reset(view: str, language: str) -> None:
     for label in labels:
         app = take_preset(app, label)
         seen.append(charts(app))
-    assert all(different(one, before) for one in seen)
+    assert all(changed(one, before) for one in seen)
     app.button(key="heads.reset").click()
     app = checked(app.run())
-    assert different(charts(app), before) == (view != "split")
+    assert bool(changed(charts(app), before)) == (view != "split")
 
 
 @pytest.mark.parametrize("part", ["formula", "code", "downloads", "reading"])
@@ -382,8 +349,6 @@ def test_a_damaged_model_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(translator, "load", damaged)
     for view in ("made", "gallery", "off"):
-        app = AppTest.from_string("from pages import heads; heads.render()", default_timeout=60)
-        app.query_params["heads_view"] = view
-        app.run()
+        app = apps.begun("heads", view=view)
         assert not app.exception
         assert len(app.error) == 1

@@ -1,51 +1,23 @@
 """The QKV page: every view and control, in every language; tables that cannot be read; odd sentences."""
 
-import io
 import re
+from functools import partial
 from typing import Any
 
-import pandas as pd
-import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.retrieval import TableError, TableProblem
 from pages.components import qkv_shelves, qkv_table
-from tests.pages.apps import presets, take_preset
+from tests.pages import apps
+from tests.pages.apps import changed, charts, checked, presets, take_preset, words
 
 VIEWS = ("library", "sentence", "matrices")
 EXAMPLES = ("library", "restaurant", "cat", "sat")
 OWN = '[["A \\"book\\"",1,0,0,2,0,0],["猫",0,1.5,-1,0,0,3]]'
 
 
-def opened(*, language: str = "en", **address: str) -> AppTest:
-    app = AppTest.from_string("from pages import qkv; qkv.render()", default_timeout=120)
-    app.context["locale"] = language.replace("_", "-")
-    for name, value in address.items():
-        app.query_params[f"qkv_{name}"] = value
-    return checked(app.run())
-
-
-def checked(app: AppTest) -> AppTest:
-    assert not app.exception, app.exception[0].message
-    assert not app.error
-    return app
-
-
-def charts(app: AppTest) -> dict[str, pd.DataFrame]:
-    return {
-        f"{number}.{dataset.name}": pa.ipc.open_stream(io.BytesIO(dataset.data.data)).read_pandas()
-        for number, chart in enumerate(app.get("vega_lite_chart"))
-        for dataset in chart.proto.datasets
-    }
-
-
-def words(app: AppTest) -> str:
-    return " ".join(element.proto.body for element in app.get("html"))
-
-
-def different(one: dict[str, pd.DataFrame], other: dict[str, pd.DataFrame]) -> bool:
-    return set(one) != set(other) or any(not one[name].equals(other[name]) for name in one)
+opened = partial(apps.opened, "qkv")
 
 
 @pytest.mark.parametrize("language", ["en", "zh_CN"])
@@ -94,7 +66,7 @@ def test_every_folded_part_opens(language: str, view: str, part: str) -> None:
 )
 def test_every_control_changes_a_plot(view: str, control: str, low: str, high: str) -> None:
     one, other = (charts(opened(view=view, **{control: value})) for value in (low, high))
-    assert different(one, other)
+    assert changed(one, other)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +75,7 @@ def test_every_control_changes_a_plot(view: str, control: str, low: str, high: s
 def test_every_control_of_a_real_head_changes_a_plot(control: str, low: str, high: str) -> None:
     address = {"view": "sentence", "projections": "model"}
     one, other = (charts(opened(**address, **{control: value})) for value in (low, high))
-    assert different(one, other)
+    assert changed(one, other)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +95,7 @@ def test_the_chosen_variant_is_marked_in_the_table(sharing: str, name: str) -> N
 @pytest.mark.parametrize("example", EXAMPLES)
 @pytest.mark.parametrize("language", ["en", "zh_CN"])
 def test_every_example_fills_its_table(example: str, language: str) -> None:
-    rows = len(charts(opened(shelf=example, language=language))["0.books"])
+    rows = len(charts(opened(shelf=example, language=language))["books"])
     assert rows == {"library": 4, "restaurant": 4, "cat": 3, "sat": 3}[example]
 
 
@@ -133,12 +105,12 @@ def test_choosing_an_example_brings_its_query_and_its_table() -> None:
     app = checked(app.run())
     assert [app.session_state[f"qkv_q{number}"] for number in (1, 2, 3)] == [0.2, 1.0, 0.7]
     assert app.session_state["qkv_table"] == ""
-    assert charts(app)["0.books"]["similarity"].tolist() == pytest.approx([0.2, 1.0, 0.7])
+    assert charts(app)["books"]["similarity"].tolist() == pytest.approx([0.2, 1.0, 0.7])
 
 
 def test_raw_relevances_sum_to_more_than_one_and_softmax_to_one() -> None:
     address = {"shelf": "sat", "q1": "0.2", "q2": "1.0", "q3": "0.7"}
-    sums = [float(charts(opened(**address, weights=w))["0.sum"]["share"].iloc[0]) for w in ("raw", "softmax")]
+    sums = [float(charts(opened(**address, weights=w))["sum"]["share"].iloc[0]) for w in ("raw", "softmax")]
     assert sums == pytest.approx([1.9, 1.0])
 
 
@@ -146,7 +118,7 @@ def test_reset_goes_back_to_the_first_example() -> None:
     app = opened(shelf="cat", table=OWN, q1="-2.0")
     app.button(key="qkv.reset").click()
     app = checked(app.run())
-    assert charts(app)["0.books"].equals(charts(opened())["0.books"])
+    assert charts(app)["books"].equals(charts(opened())["books"])
 
 
 def test_presets_show_something_else() -> None:
@@ -156,7 +128,7 @@ def test_presets_show_something_else() -> None:
         labels = presets(app)
         assert 2 <= len(labels) <= 3
         seen = [charts(take_preset(app, label)) for label in labels]
-        assert sum(different(plain, found) for found in seen) >= 2
+        assert sum(bool(changed(plain, found)) for found in seen) >= 2
 
 
 # ------------------------------------------------------------------------------------------------------------ the table
@@ -165,7 +137,7 @@ def test_presets_show_something_else() -> None:
 @pytest.mark.parametrize("edit", ["true", "false"])
 def test_a_table_of_ones_own_comes_from_the_address(edit: str) -> None:
     app = opened(table=OWN, edit=edit)
-    assert len(charts(app)["0.books"]) == 2
+    assert len(charts(app)["books"]) == 2
     assert "atlas-refused" not in words(app)
 
 
@@ -185,7 +157,7 @@ def test_a_table_of_ones_own_comes_from_the_address(edit: str) -> None:
 def test_a_broken_table_in_the_address_is_refused_aloud(table: str) -> None:
     app = opened(table=table)
     assert "atlas-refused" in words(app)
-    assert len(charts(app)["0.books"]) == 4
+    assert len(charts(app)["books"]) == 4
 
 
 def test_the_table_is_written_as_it_is_and_edited_on_demand() -> None:
@@ -288,13 +260,13 @@ def typed(changes: dict[str, Any], table: str = "") -> AppTest:
 def test_a_table_that_cannot_be_read_is_explained_and_the_picture_stays(changes: dict[str, Any], told: str) -> None:
     app = typed({**NOTHING, **changes})
     assert told in app.warning[0].value
-    assert len(charts(app)["0.books"]) == 4
+    assert len(charts(app)["books"]) == 4
 
 
 def test_a_changed_cell_moves_the_picture_and_the_address() -> None:
     app = typed({**NOTHING, "edited_rows": {3: {"c1": 5}}})
     assert not app.warning
-    assert charts(app)["0.books"]["similarity"].iloc[3] == pytest.approx(15)
+    assert charts(app)["books"]["similarity"].iloc[3] == pytest.approx(15)
     assert qkv_shelves.read(app.query_params["qkv_table"])[3][1] == 5
 
 
@@ -347,8 +319,8 @@ def test_a_click_explains_a_number_and_follows_its_row() -> None:
     app = opened(view="sentence", cell="q-3-2", query="4")
     assert "Q[on, feature 3] = " in words(app)
     frames = charts(app)
-    assert frames["0.head_picked"].to_dict("list") == {"m": [1], "q": [3], "k": [2]}
-    assert frames["0.head_mark"]["q"].tolist() == [3]
+    assert frames["head_picked"].to_dict("list") == {"m": [1], "q": [3], "k": [2]}
+    assert frames["head_mark"]["q"].tolist() == [3]
 
 
 def test_a_cell_that_is_no_more_gives_way_to_the_strongest_weight() -> None:

@@ -1,12 +1,9 @@
 """The rank page: every view, every control, in every language, and odd input."""
 
-import io
 import re
-from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-import pandas as pd
-import pyarrow as pa
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
@@ -15,43 +12,15 @@ from core import rank, rank_heads
 from core.charts.columns import ALL
 from core.models import ModelError, ModelProblem
 from pages.components import rank_scene, translator
-from tests.pages.apps import take_preset
+from tests.pages import apps
+from tests.pages.apps import changed, charts, checked, take_preset, words
 
 LANGUAGES = ("en", "zh_CN")
 VIEWS = ("spectrum", "dims", "rebuild", "depth")
 SMALL = {"seq_len": 16, "num_heads": 2, "head_dim": 3}
 
 
-def opened(*, language: str = "en", **address: object) -> AppTest:
-    """The page as it opens at this address in a browser of this language, which must be without errors."""
-    app = AppTest.from_string("from pages import rank; rank.render()", default_timeout=120)
-    app.context["locale"] = language.replace("_", "-")
-    for name, value in address.items():
-        app.query_params[f"rank_{name}"] = str(value)
-    return checked(app.run())
-
-
-def checked(app: AppTest) -> AppTest:
-    assert not app.exception, app.exception[0].message
-    assert not app.error
-    return app
-
-
-def charts(app: AppTest) -> dict[str, pd.DataFrame]:
-    """Every dataset of the figure, by name."""
-    return {
-        dataset.name: pa.ipc.open_stream(io.BytesIO(dataset.data.data)).read_pandas()
-        for chart in app.get("vega_lite_chart")
-        for dataset in chart.proto.datasets
-    }
-
-
-def changed(one: Mapping[str, pd.DataFrame], other: Mapping[str, pd.DataFrame]) -> set[str]:
-    return {name for name in one if name not in other or not one[name].equals(other[name])}
-
-
-def words(app: AppTest) -> str:
-    return " ".join(element.proto.body for element in app.get("html"))
+opened = partial(apps.opened, "rank")
 
 
 def cells(app: AppTest) -> list[list[str]]:
@@ -314,9 +283,7 @@ def test_a_missing_model_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(translator, "load", missing)
     monkeypatch.setattr(rank_scene.translator, "load", missing)
-    app = AppTest.from_string("from pages import rank; rank.render()", default_timeout=120)
-    app.query_params["rank_source"] = "model"
-    app.run()
+    app = apps.begun("rank", source="model")
     assert not app.exception
     assert len(app.error) == 1
     assert not app.get("vega_lite_chart")

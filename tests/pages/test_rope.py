@@ -1,12 +1,10 @@
 """The RoPE page: every view and control, in every language, and odd addresses."""
 
-import io
 import itertools
 import re
 from dataclasses import replace
+from functools import partial
 
-import pandas as pd
-import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -14,48 +12,14 @@ from core.models import ModelError, ModelProblem
 from core.positions.distance import Vectors
 from core.positions.scalings import Method, ntk_base
 from pages.components import rope_claims, rope_distance, rope_scene, rope_turn, translator
-from tests.pages.apps import take_preset
+from tests.pages import apps
+from tests.pages.apps import changed, charts, checked, spec, take_preset, words
 
 LANGUAGES = ("en", "zh_CN")
 VIEWS = ("turn", "distance", "pairings", "extend")
 
 
-def opened(*, language: str = "en", **address: object) -> AppTest:
-    """The page as it opens at this address in a browser of this language, which must be without errors."""
-    app = AppTest.from_string("from pages import rope; rope.render()", default_timeout=120)
-    app.context["locale"] = language.replace("_", "-")
-    for name, value in address.items():
-        app.query_params[f"rope_{name}"] = str(value)
-    return checked(app.run())
-
-
-def checked(app: AppTest) -> AppTest:
-    assert not app.exception, app.exception[0].message
-    assert not app.error
-    return app
-
-
-def charts(app: AppTest) -> dict[str, pd.DataFrame]:
-    """Every dataset of the figure, by name."""
-    return {
-        dataset.name: pa.ipc.open_stream(io.BytesIO(dataset.data.data)).read_pandas()
-        for chart in app.get("vega_lite_chart")
-        for dataset in chart.proto.datasets
-    }
-
-
-def spec(app: AppTest) -> str:
-    (chart,) = app.get("vega_lite_chart")
-    found: str = chart.proto.spec
-    return found
-
-
-def changed(one: dict[str, pd.DataFrame], other: dict[str, pd.DataFrame]) -> set[str]:
-    return {name for name in one if name not in other or not one[name].equals(other[name])}
-
-
-def words(app: AppTest) -> str:
-    return " ".join(element.proto.body for element in app.get("html"))
+opened = partial(apps.opened, "rope")
 
 
 def scores(app: AppTest) -> list[str]:

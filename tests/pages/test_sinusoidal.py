@@ -1,13 +1,11 @@
 """The page on sinusoidal positions: every control, in every language, and what people type into it."""
 
-import io
 import json
-import re
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -15,7 +13,8 @@ from core.model_embeddings import cosines, embed
 from core.models import ModelError, ModelProblem
 from core.positions.sinusoidal import shift_matrix, sinusoidal_encoding
 from pages.components import sinusoidal_claims, sinusoidal_scene, translator
-from tests.pages.apps import take_preset
+from tests.pages import apps
+from tests.pages.apps import changed, charts, checked, spec, take_preset, verdicts, words
 
 LANGUAGES = ("en", "zh_CN")
 VIEWS = {"encoding": 3, "waves": 2, "shift": 3, "sentence": 1}  # how many parts each figure has
@@ -23,43 +22,7 @@ CARDS = {"encoding": 2, "waves": 2, "shift": 2, "sentence": 1}
 WORDS = "le chat dort"
 
 
-def opened(*, language: str = "en", **address: str) -> AppTest:
-    """The page as it opens at this address in a browser of this language, which must be without errors."""
-    app = AppTest.from_string("from pages import sinusoidal; sinusoidal.render()", default_timeout=120)
-    app.context["locale"] = language.replace("_", "-")
-    for name, value in address.items():
-        app.query_params[f"sinusoidal_{name}"] = value
-    return checked(app.run())
-
-
-def checked(app: AppTest) -> AppTest:
-    assert not app.exception, app.exception[0].message
-    return app
-
-
-def charts(app: AppTest) -> dict[str, pd.DataFrame]:
-    """Every dataset of the figure, by its name."""
-    return {
-        dataset.name: pa.ipc.open_stream(io.BytesIO(dataset.data.data)).read_pandas()
-        for chart in app.get("vega_lite_chart")
-        for dataset in chart.proto.datasets
-    }
-
-
-def specs(app: AppTest) -> list[dict[str, Any]]:
-    return [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
-
-
-def words(app: AppTest) -> str:
-    return " ".join(element.proto.body for element in app.get("html"))
-
-
-def verdicts(app: AppTest) -> list[str]:
-    return re.findall(r'atlas-claim (\w+)"', words(app))
-
-
-def different(one: dict[str, pd.DataFrame], other: dict[str, pd.DataFrame]) -> bool:
-    return one.keys() != other.keys() or any(not one[name].equals(other[name]) for name in one)
+opened = partial(apps.opened, "sinusoidal")
 
 
 def field(app: AppTest, part: str) -> np.ndarray[Any, Any]:
@@ -80,7 +43,7 @@ def curve(app: AppTest, part: str, number: int) -> pd.DataFrame:
 def test_opens(language: str, view: str) -> None:
     app = opened(language=language, view=view)
     assert f"<h1>{ {'en': 'Sinusoidal positions', 'zh_CN': '正弦位置编码'}[language] }</h1>" in words(app)
-    (figure,) = specs(app)
+    figure = json.loads(spec(app))
     assert sum(len(row["hconcat"]) for row in figure["vconcat"]) == VIEWS[view]
     assert len(verdicts(app)) == CARDS[view]
     assert "atlas-refused" not in words(app)
@@ -120,19 +83,19 @@ def test_opens(language: str, view: str) -> None:
 def test_every_control_changes_a_plot(control: str, values: tuple[str, str], address: dict[str, str]) -> None:
     one, other = (opened(**(address | {control: value})) for value in values)
     assert "atlas-refused" not in words(one) + words(other)
-    assert different(charts(one), charts(other))
+    assert changed(charts(one), charts(other))
 
 
 @pytest.mark.parametrize("control", ["length", "d_model", "base", "m", "i"])
 def test_the_picture_changes_in_place(control: str) -> None:
     """A slider changes the data, not the specification."""
     app = opened()
-    before, slider = specs(app), app.slider(key=f"sinusoidal_{control}")
+    before, slider = spec(app), app.slider(key=f"sinusoidal_{control}")
     data = charts(app)
     slider.set_value(slider.value + slider.step)
     checked(app.run())
-    assert specs(app) == before
-    assert different(charts(app), data)
+    assert spec(app) == before
+    assert changed(charts(app), data)
 
 
 # ------------------------------------------------------------------------------------------------ what really happens
@@ -361,7 +324,8 @@ def test_a_damaged_model_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ModelError(ModelProblem.DAMAGED, name)
 
     monkeypatch.setattr(translator, "load", damaged)
-    app = opened(view="sentence")
+    app = apps.begun("sinusoidal", view="sentence")
+    assert not app.exception
     assert len(app.error) == 1
     assert not charts(app)
 

@@ -1,22 +1,20 @@
 """The translation page: every control, in every language, on the bundled model."""
 
-import io
 import random
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-import pyarrow as pa
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core.models import TranslationModel, catalogue
 from core.quality import read_pairs
 from pages.components import shelf, translator
 from pages.components.translator import Method
-from tests.pages.apps import take_preset
+from tests.pages import apps
+from tests.pages.apps import changed, charts, checked, take_preset, words
 from tests.tiny import save_model, tiny_t5, tiny_tokenizer
 
 LANGUAGES = ("en", "zh_CN")
@@ -24,28 +22,7 @@ VIEWS = ("steps", "beams", "encoder", "quality")
 CAT = "J'ai vu un chat noir dans le jardin."
 
 
-def opened(*, language: str = "en", **address: str) -> AppTest:
-    """The page as it opens at this address in a browser of this language, which must be without errors."""
-    app = AppTest.from_string("from pages import translation; translation.render()", default_timeout=120)
-    app.context["locale"] = language.replace("_", "-")
-    for name, value in address.items():
-        app.query_params[f"translation_{name}"] = value
-    return checked(app.run())
-
-
-def checked(app: AppTest) -> AppTest:
-    assert not app.exception, app.exception[0].message
-    assert not app.error
-    return app
-
-
-def charts(app: AppTest) -> dict[str, pd.DataFrame]:
-    """Every dataset of every chart, by name."""
-    return {
-        dataset.name: pa.ipc.open_stream(io.BytesIO(dataset.data.data)).read_pandas()
-        for chart in app.get("vega_lite_chart")
-        for dataset in chart.proto.datasets
-    }
+opened = partial(apps.opened, "translation")
 
 
 @pytest.fixture
@@ -60,10 +37,6 @@ def damaged_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[N
     shelf.forget()
     yield
     shelf.forget()
-
-
-def words(app: AppTest) -> str:
-    return " ".join(element.proto.body for element in app.get("html"))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -92,7 +65,7 @@ def test_the_sentence_that_everybody_knows() -> None:
 )
 def test_every_control_of_a_greedy_walk_changes_a_plot(control: str, values: tuple[str, ...]) -> None:
     shown = [charts(opened(**({"sentence": CAT} | {control: value}))) for value in values]
-    assert all(different(shown[0], other) for other in shown[1:])
+    assert all(changed(shown[0], other) for other in shown[1:])
 
 
 @pytest.mark.parametrize(
@@ -118,11 +91,7 @@ def test_stopping_early_considers_no_more_than_searching_on() -> None:
 def test_every_control_of_sampling_changes_the_sentence(control: str, values: tuple[str, str]) -> None:
     address = {"sentence": CAT, "method": "sampled", "temperature": "2.0", "seed": "7"}
     one, other = (charts(opened(**(address | {control: value}))) for value in values)
-    assert different(one, other)
-
-
-def different(one: dict[str, pd.DataFrame], other: dict[str, pd.DataFrame]) -> bool:
-    return any(name not in other or not one[name].equals(other[name]) for name in one)
+    assert changed(one, other)
 
 
 def test_moving_the_step_translates_nothing_anew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +100,7 @@ def test_moving_the_step_translates_nothing_anew(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("pages.components.translator.translate", forbidden)
     before = charts(app)
     app.slider(key="translation_step").set_value(4)
-    assert different(before, charts(checked(app.run())))
+    assert changed(before, charts(checked(app.run())))
 
 
 def forbidden(*args: Any, **settings: Any) -> None:
@@ -254,7 +223,7 @@ def test_folders_can_be_forbidden(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("damaged_model")
 def test_a_damaged_model_is_explained() -> None:
-    app = AppTest.from_string("from pages import translation; translation.render()", default_timeout=120).run()
+    app = apps.begun("translation")
     assert not app.exception
     assert len(app.error) == 1
     assert len(app.info) == 1
