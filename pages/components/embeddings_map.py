@@ -202,7 +202,7 @@ def _part(
             spokes=spokes.numpy(),
             faint=note is not None,
             note=note,
-            height=embeddings_scene.height(scene.loaded, HEIGHT),
+            height=embeddings_scene.map_height(scene.loaded, HEIGHT, 0.5),
             nonce=clicks(KEY),
         )
     return part(
@@ -216,7 +216,7 @@ def _part(
         axis_names=axis_names,
         words=embeddings_scene.scatter_words(),
         title=title,
-        height=embeddings_scene.height(scene.loaded, HEIGHT),
+        height=embeddings_scene.map_height(scene.loaded, HEIGHT, 0.5),
     )
 
 

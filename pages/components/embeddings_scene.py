@@ -11,13 +11,13 @@ from core.charts import scatter
 from core.claims.embeddings import MapStudy, study_maps, trial_perplexities
 from core.embedding_maps import Pca, Start, agreement, fit_pca, run_tsne
 from core.embeddings import Near, nearest
-from pages.components import warm
+from pages.components import frame, warm
 from pages.components.arriving import Arrival, arrive
 from pages.components.controls import Panel
 from pages.components.embeddings_words import Loaded
 from pages.components.i18n import _
 from pages.components.numbers import signed
-from pages.components.plot import Part, part
+from pages.components.plot import NARROW, Part, current_style, part
 
 MAP, STUDY = "embeddings.tsne", "embeddings.study"  # places for what arrives
 COMPARED = 3  # nearest words of each word that are compared
@@ -25,6 +25,7 @@ FEW = 60  # words up to which all maps are studied without being asked for
 STUDIED = 120  # words, at most, of which many maps are drawn
 NEIGHBOURS = 5
 ROOM = 130  # pixels that a picture gives to a table above it
+BESIDE_MAP = 40  # pixels of a map's width that its axis and the gap to the next one take
 SMALL, LARGE = "maps", "large maps"  # who computes them: nobody with a few words waits for somebody with many
 
 
@@ -125,6 +126,13 @@ def study(loaded: Loaded) -> Arrival:
 def height(loaded: Loaded, usual: int) -> int:
     """Of a picture, in pixels; less if the table stands above it."""
     return usual - ROOM if loaded.editing else usual
+
+
+def map_height(loaded: Loaded, usual: int, share: float) -> int:
+    """Of a map that has this share of the width, in pixels: not higher than points can fill."""
+    room = frame.room()
+    width = room * (1 if room < NARROW else share) / current_style().scale - BESIDE_MAP
+    return min(height(loaded, usual), int(width / scatter.ASPECT))
 
 
 def legend(loaded: Loaded) -> list[list[Part]]:

@@ -248,7 +248,7 @@ def _map_part(loaded: Loaded, solved: Solved) -> Part:
             target=fitted.project(solved.target).numpy(),
             target_name=solved.written,
             framed=max(FEWEST, len(solved.vectors)),
-            height=embeddings_scene.height(loaded, HEIGHT),
+            height=embeddings_scene.map_height(loaded, HEIGHT, MAP_SHARE),
         ),
         share=MAP_SHARE,
         names=names,
@@ -256,7 +256,7 @@ def _map_part(loaded: Loaded, solved: Solved) -> Part:
         axes=(axes[0], axes[1]),
         words=embeddings_scene.scatter_words(target=solved.written),
         title=_("PCA of the words of the sum, and others near"),
-        height=embeddings_scene.height(loaded, HEIGHT),
+        height=embeddings_scene.map_height(loaded, HEIGHT, MAP_SHARE),
         clickable=False,
     )
 
