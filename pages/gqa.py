@@ -25,7 +25,7 @@ def render() -> None:
         view = panel.choice("view", _("View"), names, default="sharing")
         subject = choose_subject(panel) if view == "sharing" else None
         number = choose_number(panel) if view == "models" else None
-        converted = gqa_conversion.choose_sentence(panel) if view == "conversion" else None
+        sentence = gqa_conversion.choose_sentence(panel) if view == "conversion" else None
 
     heading(_("Sharing KV heads: GQA"), _("What is saved when several query heads share their keys and values?"), panel)
     played = None
@@ -39,7 +39,7 @@ def render() -> None:
         panel.follow(partial(gqa_models.choose, panel, number), _models)
         claim_cards(gqa_claims.of_models())
         played = "context"
-    elif converted is not None:
+    elif sentence is not None and (converted := gqa_conversion.convert(sentence)) is not None:
         panel.follow(partial(gqa_conversion.choose, panel, converted), _conversion)
         claim_cards(gqa_claims.of_conversion(converted))
         played = "layer"

@@ -7,12 +7,10 @@ if __name__ == "__main__":  # a fresh server opened straight at this page: its f
 
 from functools import partial
 
-import streamlit as st
-
 from pages.components import rank_claims, rank_depth, rank_dims, rank_rebuild, rank_spectrum
 from pages.components.controls import Panel
 from pages.components.i18n import _
-from pages.components.rank_scene import choose_heads, choose_sliders
+from pages.components.rank_scene import choose_heads, choose_sliders, nothing
 from pages.components.words import claim_cards, heading
 
 VIEWS = {"spectrum": rank_spectrum.draw, "dims": rank_dims.draw, "rebuild": rank_rebuild.draw}
@@ -35,7 +33,7 @@ def render() -> None:
     if view == "depth":
         panel.follow(partial(rank_depth.choose, panel), rank_depth.draw)
     elif structure is None:
-        st.info(_("There is no sentence yet. Type one on the left; one word is enough."))
+        nothing()
         played = None
     else:
         panel.follow(partial(choose_sliders, panel, structure), VIEWS[view])

@@ -49,9 +49,12 @@ class Shown:
         )
 
 
-def choose_sentence(panel: Panel) -> Converted | None:
-    """The control for the sentence, and the errors with it; None, with a note, if there is nothing to read."""
-    sentence = panel.text("sentence", _("French sentence"), default=SENTENCE, max_chars=1000, spoken="fr")
+def choose_sentence(panel: Panel) -> str:
+    return panel.text("sentence", _("French sentence"), default=SENTENCE, max_chars=1000, spoken="fr")
+
+
+def convert(sentence: str) -> Converted | None:
+    """What merging does to the layers on this sentence; None, with a note, if there is nothing to read."""
     if not sentence.strip():
         st.info(_("There is nothing to read yet. Type a sentence on the left."))
         return None
@@ -164,7 +167,7 @@ def _in_words(shown: Shown) -> Sequence[str]:
         ]
     said.append(
         _(
-            "That is why Ainslie et al. train a converted model on, with 5 % of its first training: the mean is where "
+            "That is why Ainslie et al. train a converted model on, with 5% of its first training: the mean is where "
             "they begin."
         )
     )

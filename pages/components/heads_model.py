@@ -110,11 +110,10 @@ def targets() -> dict[Measure, str]:
 
 
 def bundled() -> TranslationModel | None:
-    """The model; None, with a sentence about it, if its files are not whole."""
+    """The model; None if its files are not whole."""
     try:
         return translator.load(translator.BUNDLED)
-    except ModelError as error:
-        st.error(translator.sentence(error.reason), icon=":material/error:")
+    except ModelError:
         return None
 
 
@@ -164,6 +163,12 @@ def line(name: str, text: str, remark: str = "") -> str:
 
 
 def nothing() -> None:
+    """Why there is no picture: without the model no sentence helps."""
+    try:
+        translator.load(translator.BUNDLED)
+    except ModelError as error:
+        st.error(translator.sentence(error.reason), icon=":material/error:")
+        return
     st.info(_("There is nothing to translate yet. Type a sentence on the left."))
 
 

@@ -80,7 +80,7 @@ def _bottleneck() -> Claim:
         bottleneck_verdict(head),
         _(
             "head_dim {head_dim}: the logits have rank {logits}, the weights {weights} of {n}. Only these are low: "
-            "effective rank {effective:.0f}, {energy} values for 90 % of the energy, stable rank {stable:.1f}."
+            "effective rank {effective:.0f}, {energy} values for 90% of the energy, stable rank {stable:.1f}."
         ).format(
             head_dim=head.head_dim,
             logits=head.logits.numerical,

@@ -103,19 +103,29 @@ def _blocks(tokens: Sequence[str], size: int) -> tuple[str, ...]:
 
 def _in_words(chosen: Chosen, values: Tensor, errors: Tensor, rebuilt: Tensor) -> Sequence[str]:
     count, enough = len(values), int(energy_rank(values, share=NEARLY_ALL))
-    sums = rebuilt.sum(dim=-1)
     return (
         ngettext(
             "The nearest map of rank {k} is off by {error:.1%} of the size of the weights (Frobenius norms); an error "
-            "of 10 % needs {count} term of {all}.",
+            "of 10% needs {count} term of {all}.",
             "The nearest map of rank {k} is off by {error:.1%} of the size of the weights (Frobenius norms); an error "
-            "of 10 % needs {count} terms of {all}.",
+            "of 10% needs {count} terms of {all}.",
             enough,
         ).format(k=chosen.k, error=float(errors[chosen.k]), count=enough, all=count),
-        _(
-            "It is no attention map: its smallest number is {least:.3f}, its rows sum to {low:.2f} to {high:.2f}."
-        ).format(least=float(rebuilt.min()), low=float(sums.min()), high=float(sums.max())),
+        _as_a_map(rebuilt),
     )
+
+
+def _as_a_map(rebuilt: Tensor) -> str:
+    """Whether it can be taken for attention weights, which are not negative and sum to 1."""
+    sums = rebuilt.sum(dim=-1)
+    least, low, high = float(rebuilt.min()), float(sums.min()), float(sums.max())
+    if f"{abs(min(least, 0.0)):.3f} {low:.2f} {high:.2f}" == "0.000 1.00 1.00":
+        return _(
+            "In these digits it is an attention map: its smallest number is {least:.3f}, its rows sum to 1.00."
+        ).format(least=max(least, 0.0))
+    return _(
+        "It is no attention map: its smallest number is {least:.3f}, its rows sum to {low:.2f} to {high:.2f}."
+    ).format(least=least, low=low, high=high)
 
 
 def _about_the_picture(most: float, size: int) -> str:

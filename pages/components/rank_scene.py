@@ -106,7 +106,7 @@ class Measured:
 
 
 def choose_heads(panel: Panel, view: str) -> Structure | None:
-    """The controls that are no sliders; None without a sentence."""
+    """The controls that are no sliders; None without a sentence, or without the model."""
     names = {"random": _("Random"), "model": _("Model")}
     source = panel.choice(
         "source", _("Queries and keys"), names, default="random",
@@ -124,13 +124,22 @@ def choose_heads(panel: Panel, view: str) -> Structure | None:
 def _choose_layer(panel: Panel, text: str) -> Read | None:
     try:
         model = translator.load(translator.BUNDLED)
-    except ModelError as error:
-        st.error(translator.sentence(error.reason), icon=":material/error:")
+    except ModelError:
         return None
     layers = {str(number): str(number) for number in range(1, model.facts.encoder_layers + 1)}
     layer = panel.choice("layer", _("Layer"), layers, default="1")
     text, was_cut = translator.shorten(model, translator.BUNDLED, text)
     return Read(text, int(layer) - 1, was_cut) if text.strip() else None
+
+
+def nothing() -> None:
+    """Why there is no picture: without the model no sentence helps."""
+    try:
+        translator.load(translator.BUNDLED)
+    except ModelError as error:
+        st.error(translator.sentence(error.reason), icon=":material/error:")
+        return
+    st.info(_("There is no sentence yet. Type one on the left; one word is enough."))
 
 
 def choose_sliders(panel: Panel, structure: Structure) -> Chosen:

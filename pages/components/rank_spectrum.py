@@ -139,9 +139,7 @@ def _in_words(chosen: Chosen, logits: Measured, heads: Sequence[Measured], outpu
     weights = heads[chosen.head]
     return (
         softmax_in_words(chosen, logits.torch, weights.torch, head_dim),
-        _("But its singular values are uneven: {energy} of {seq_len} hold {share:.0%} of the energy.").format(
-            energy=weights.energy, seq_len=seq_len, share=chosen.share
-        ),
+        _evenness(weights, seq_len, chosen.share),
         _(
             "The outputs of all heads, side by side, have rank {rank}: at most {rows}, at most {heads} · {head_dim}."
         ).format(rank=outputs.torch, rows=seq_len, heads=num_heads, head_dim=head_dim),
@@ -173,6 +171,15 @@ def softmax_in_words(chosen: Chosen, logits: int, weights: int, head_dim: int) -
         "The logits have rank {logits}, the weights {weights} of {seq_len}: here softmax lowers it, as many queries "
         "choose alike."
     ).format(logits=logits, weights=weights, seq_len=seq_len)
+
+
+def _evenness(weights: Measured, seq_len: int, share: float) -> str:
+    """Whether few singular values hold the energy; none are uneven, for instance, if every token sees only itself."""
+    if weights.energy < share * seq_len:
+        said = _("But its singular values are uneven: {energy} of {seq_len} hold {share:.0%} of the energy.")
+    else:
+        said = _("{energy} of {seq_len} singular values hold {share:.0%} of the energy: as many as if all were equal.")
+    return said.format(energy=weights.energy, seq_len=seq_len, share=share)
 
 
 def _against_random(chosen: Chosen, heads: Sequence[Measured]) -> str:

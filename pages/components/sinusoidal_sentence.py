@@ -147,6 +147,10 @@ def _share(change: float) -> str:
 
 def _in_words(scene: Scene, original: Tensor, moved: Tensor) -> Sequence[str]:
     trial, tokens = scene.trial, scene.embedded.tokens
+    cut = _("The sentence was cut after {most} tokens.").format(most=MOST_TOKENS) if scene.was_cut else ""
+    if [tokens[place] for place in trial.order] == list(tokens):
+        same = _("In this order the sentence is the same: nothing can change. Type different words, or shuffle them.")
+        return (same, cut)
     difference = float((original - moved).abs().max())
     about = {
         Setting.NO_MASK: _(
@@ -169,7 +173,6 @@ def _in_words(scene: Scene, original: Tensor, moved: Tensor) -> Sequence[str]:
     said = about[trial.setting].format(
         difference=difference, change=trial.change, tiny_difference=tiny(difference), tiny_change=tiny(trial.change)
     )
-    cut = _("The sentence was cut after {most} tokens.").format(most=MOST_TOKENS) if scene.was_cut else ""
     return (said, _repeated(scene, tokens), cut)
 
 
