@@ -11,6 +11,7 @@ import pandas as pd
 
 from core.charts import tokens
 from core.charts.theme import Style, hand, themed
+from core.checks import check_between
 
 _BARS = 0.58  # of a column's width; the rest is for the numbers
 _LINE = 1.25  # height of a line of text, in font sizes
@@ -134,8 +135,8 @@ def bar_table_data(
         raise ValueError(f"values {table.shape} and texts must be of one shape (rows, columns)")
     if not (np.isfinite(table).all() and (table >= 0).all()):
         raise ValueError("values must be finite and not negative")
-    if marked_row is not None and not 0 <= marked_row < len(table):
-        raise ValueError(f"marked_row ({marked_row}) must lie between 0 and {len(table) - 1}")
+    if marked_row is not None:
+        check_between("marked_row", marked_row, 0, len(table) - 1)
     largest = table.max(axis=0)
     shares = np.divide(table, largest, out=np.zeros_like(table), where=largest > 0)
     row, column = (index.ravel() for index in np.indices(table.shape))

@@ -13,6 +13,7 @@ import pandas as pd
 
 from core.charts import tokens
 from core.charts.theme import Style, hand, themed
+from core.checks import check_sizes
 
 _NUMBERS_UP_TO = 16  # bars; above more, the numbers would run together
 
@@ -76,8 +77,7 @@ def candidates(
     Without a width it fills its container; its labels stand inside, so that ``outer_width`` is the same as ``width``.
     Raises: ValueError if count is less than 1.
     """
-    if count < 1:
-        raise ValueError(f"count ({count}) must be at least 1")
+    check_sizes(count=count)
     words, width = words or CandidateWords(), width or outer_width
     gutter, end = round(9 * style.font_size), round(4 * style.font_size)  # room for the token, and for the number
     room = width - end if width else alt.expr(f"width - {end}")

@@ -13,6 +13,7 @@ import pandas as pd
 from core.charts import tokens
 from core.charts.curves import SHAPES
 from core.charts.theme import Style, hand, themed
+from core.checks import check_between
 
 ALL = 999
 """The place of the column behind all others: what the things are together."""
@@ -115,8 +116,8 @@ def columns_data(
     array = np.asarray(values, np.float32)
     if array.ndim != 2 or len(together) not in (0, array.shape[1]):
         raise ValueError(f"values {array.shape} must be (things, measures), together ({len(together)}) as many")
-    if marked is not None and not 0 <= marked < len(array):
-        raise ValueError(f"marked ({marked}) must lie between 0 and {len(array) - 1}")
+    if marked is not None:
+        check_between("marked", marked, 0, len(array) - 1)
     places = np.arange(len(array), dtype=np.int16)
     if together:
         array, places = np.vstack([array, np.asarray(together, np.float32)]), np.append(places, np.int16(ALL))

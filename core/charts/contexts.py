@@ -12,6 +12,7 @@ import pandas as pd
 
 from core.charts import tokens
 from core.charts.theme import Style, themed
+from core.checks import check_between, check_sizes
 
 _NUMBERS_UP_TO = 24  # bars; above more, a number no longer fits
 
@@ -45,8 +46,7 @@ def visible_contexts(
     """
     if not queries:
         raise ValueError("queries must hold at least one token")
-    if most < 1:
-        raise ValueError(f"most ({most}) must be at least 1")
+    check_sizes(most=most)
     words = words or ContextWords()
     if outer_width:
         width = outer_width - tokens.beside_axis([str(most)], style.font_size)
@@ -110,8 +110,8 @@ def visible_contexts_data(counts: npt.ArrayLike, *, marked: int | None = None) -
     seen = np.asarray(counts)
     if seen.ndim != 1 or seen.size == 0:
         raise ValueError(f"counts {seen.shape} must be (queries,)")
-    if marked is not None and not 0 <= marked < seen.size:
-        raise ValueError(f"marked ({marked}) must lie between 0 and {seen.size - 1}")
+    if marked is not None:
+        check_between("marked", marked, 0, seen.size - 1)
     q = np.arange(seen.size, dtype=np.int16)
     frame = pd.DataFrame(
         {"q": q, "count": seen.astype(np.int16), "marked": (q == (-1 if marked is None else marked)).astype(np.int8)}

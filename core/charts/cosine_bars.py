@@ -11,6 +11,7 @@ import pandas as pd
 
 from core.charts import tokens
 from core.charts.theme import Style, themed
+from core.checks import check_sizes
 
 PLAIN, GIVEN, WANTED = 0, 1, 2
 """What a word is: any, one that was put in, the one that is expected."""
@@ -43,8 +44,7 @@ def cosine_bars(
     Dataset: "bars" (row: int16; place: int32; word: str; cosine: float32; kind: int8), from :func:`cosine_bars_data`.
     Raises: ValueError if count is less than 1.
     """
-    if count < 1:
-        raise ValueError(f"count ({count}) must be at least 1")
+    check_sizes(count=count)
     words = words or CosineWords()
     gutter, end = round(8.5 * style.font_size), round(3.2 * style.font_size)
     y = alt.Y("row:O", scale=alt.Scale(domain=list(range(count)), paddingInner=0.28, paddingOuter=0.1), axis=None)

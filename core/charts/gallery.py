@@ -13,6 +13,7 @@ import pandas as pd
 from core.charts import board, tokens
 from core.charts.board import Place
 from core.charts.theme import Style, hand, themed
+from core.checks import check_between
 
 _TITLE, _NAME = 20, 15  # units down: of a block's title, and of the name above each map
 _BETWEEN_BLOCKS, _BETWEEN_MAPS, _BELOW = 20, 7, 4
@@ -138,8 +139,7 @@ def gallery_data(
         raise ValueError(f"maps ({len(maps)}) must be as many as the blocks have ({len(stands)})")
     for name, numbers in (("chosen", [] if chosen is None else [chosen]), ("off", off)):
         for number in numbers:
-            if not 0 <= number < len(stands):
-                raise ValueError(f"{name} ({number}) must be between 0 and {len(stands) - 1}")
+            check_between(name, number, 0, len(stands) - 1)
     cells = board.stacked([board.grid(place, values) for place, values in zip(stands, maps, strict=True)])
     every = np.arange(len(stands), dtype=np.int16)
     heads = pd.DataFrame(board.places(stands))

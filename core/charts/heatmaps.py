@@ -17,6 +17,7 @@ import pandas as pd
 from core.charts import tokens
 from core.charts.colour import Ramp
 from core.charts.theme import Style, hand, themed
+from core.checks import check_between
 
 LIMIT = 64
 """Most rows, and most columns, that a heatmap draws."""
@@ -164,8 +165,8 @@ def panels_data(
         named = ", ".join(f"{name} {array.shape}" for name, array in columns.items()) or "none"
         raise ValueError(f"arrays ({named}) must have one shape (queries, keys)")
     rows, _ = shape = next(iter(shapes))
-    if marked_row is not None and not 0 <= marked_row < rows:
-        raise ValueError(f"marked_row ({marked_row}) must lie between 0 and {rows - 1}")
+    if marked_row is not None:
+        check_between("marked_row", marked_row, 0, rows - 1)
     q, k = (index.ravel().astype(np.int16) for index in np.indices(shape))
     flat = {name: array.ravel() for name, array in columns.items()}
     cells = pd.DataFrame({"q": q, "k": k, **flat, "nonce": np.full(q.size, nonce % 100, np.int8)})
@@ -232,8 +233,7 @@ def _grid(
     clickable: bool,
 ) -> _Grid:
     for name, count in (("queries", len(queries)), ("keys", len(keys))):
-        if not 1 <= count <= LIMIT:
-            raise ValueError(f"{name} ({count}) must be between 1 and {LIMIT}")
+        check_between(name, count, 1, LIMIT)
     height = style.px(height or _default_height(len(queries)))
     bands = max(len(keys), _FEWEST_BANDS)
     column, row = (width or expected_width) / bands, height / len(queries)

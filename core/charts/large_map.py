@@ -14,6 +14,7 @@ from core.charts import tokens
 from core.charts.heatmaps import Words
 from core.charts.png import MASKED, picture, shades
 from core.charts.theme import Style, hand, themed
+from core.checks import check_between
 
 _EXACT = alt.AutoSizeParams(type="pad", contains="padding")
 """The image is as large as it was made, and so must be what lies over it."""
@@ -102,8 +103,8 @@ def large_map_data(
     if array.ndim != 2 or array.size == 0:
         raise ValueError(f"weights {array.shape} must be (queries, keys), with at least one of each")
     count = len(array)
-    if marked_row is not None and not 0 <= marked_row < count:
-        raise ValueError(f"marked_row ({marked_row}) must lie between 0 and {count - 1}")
+    if marked_row is not None:
+        check_between("marked_row", marked_row, 0, count - 1)
     pixels = shades(array, style.weights)
     if attend_mask is not None:
         pixels = np.where(np.asarray(attend_mask, bool), pixels, np.uint8(MASKED))

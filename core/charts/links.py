@@ -13,6 +13,7 @@ import pandas as pd
 
 from core.charts import board, tokens
 from core.charts.theme import Style, hand, themed
+from core.checks import check_between
 
 MOST = 500
 """So many lines are drawn, the strongest: a browser has to move them all."""
@@ -134,8 +135,8 @@ def links_data(weights: npt.ArrayLike, *, chosen: int | None = None, nonce: int 
     if array.ndim != 2 or array.size == 0:
         raise ValueError(f"weights {array.shape} must be (queries, keys), with at least one of each")
     seq_q, seq_k = array.shape
-    if chosen is not None and not 0 <= chosen < seq_q:
-        raise ValueError(f"chosen ({chosen}) must lie between 0 and {seq_q - 1}")
+    if chosen is not None:
+        check_between("chosen", chosen, 0, seq_q - 1)
     q, k = (index.ravel() for index in np.indices(array.shape))
     value = array.ravel()
     quiet = np.zeros(value.size, np.int8) if chosen is None else (q != chosen).astype(np.int8)

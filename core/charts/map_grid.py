@@ -12,6 +12,7 @@ import pandas as pd
 from core.charts import tokens
 from core.charts.scatter import SHAPES, group_colour
 from core.charts.theme import Style, themed
+from core.checks import check_sizes
 
 _FILLED = 0.84  # of a map's height
 _ASPECT = 1.4  # how much wider than high the part of a cell is that points may fill
@@ -117,8 +118,7 @@ def map_grid_data(
 
     Raises: ValueError if a map is not of as many words as there are groups, or columns is less than 1.
     """
-    if columns < 1:
-        raise ValueError(f"columns ({columns}) must be at least 1")
+    check_sizes(columns=columns)
     drawn = [(number, np.asarray(one, np.float64)) for number, one in enumerate(maps) if one is not None]
     for number, flat in drawn:
         if flat.shape != (len(groups), 2):

@@ -14,6 +14,7 @@ import pandas as pd
 from core.charts import tokens
 from core.charts.colour import Ramp
 from core.charts.theme import Style, hand, themed
+from core.checks import check_between
 
 MOST = 100  # rows, and columns: a cell is told by one number, matrix · 10 000 + row · 100 + column
 
@@ -67,8 +68,7 @@ def matrices(
     if not shown:
         raise ValueError("shown must hold at least one matrix")
     for name, count in (("rows", len(rows)), *((f"columns of {matrix.name}", matrix.columns) for matrix in shown)):
-        if not 1 <= count <= MOST:
-            raise ValueError(f"{name} ({count}) must be between 1 and {MOST}")
+        check_between(name, count, 1, MOST)
     gutter = min(max(tokens.text_width(text, style.font_size) for text in rows), 9 * style.font_size) + 12
     ring = 4 * style.scale  # half of its line stands out on either side of a matrix
     width = (outer_width - gutter - ring - (_SPACING + ring) * (len(shown) - 1)) / len(shown)

@@ -11,6 +11,7 @@ import pandas as pd
 
 from core.charts import tokens
 from core.charts.theme import Style, hand, themed
+from core.checks import check_between, check_sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,7 @@ def pair_bars(
     with fields i and nonce. ``width`` is that of the plot, ``outer_width`` that of the plot with its axis.
     Raises: ValueError if count is less than 1, or limit is not above 0.
     """
-    if count < 1:
-        raise ValueError(f"count ({count}) must be at least 1")
+    check_sizes(count=count)
     if limit <= 0:
         raise ValueError(f"limit ({limit}) must be above 0")
     words = words or PairWords()
@@ -88,8 +88,7 @@ def pair_bars_data(values: npt.ArrayLike, *, chosen: int, nonce: int = 0) -> dic
     value = np.asarray(values, np.float32)
     if value.ndim != 1:
         raise ValueError(f"values {value.shape} must be (count,)")
-    if not 0 <= chosen < value.size:
-        raise ValueError(f"chosen ({chosen}) must lie between 0 and {value.size - 1}")
+    check_between("chosen", chosen, 0, value.size - 1)
     pair = np.arange(value.size, dtype=np.int16)
     return {
         "pairs": pd.DataFrame(

@@ -13,6 +13,7 @@ import pandas as pd
 from core.charts import tokens
 from core.charts.curves import Axis
 from core.charts.theme import Style, themed
+from core.checks import check_between
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,8 @@ def profiles(
     """
     if not names:
         raise ValueError("names must hold at least one name")
-    if chosen is not None and not 0 <= chosen < len(names):
-        raise ValueError(f"chosen ({chosen}) must lie between 0 and {len(names) - 1}")
+    if chosen is not None:
+        check_between("chosen", chosen, 0, len(names) - 1)
     words = words or ProfileWords()
     spacing = 12 * style.scale
     if outer_width:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from core.charts import tokens
 from core.charts.theme import Style, themed
+from core.checks import check_sizes
 
 _LARGEST, _SMALLEST = 11.0, 2.0  # pixels from the middle of a head to its edge
 _QUERY, _KV = 1, 0  # the two lines
@@ -48,8 +49,7 @@ def shared_heads(
     rows_below: the names of the rows of a chart below it, to keep as much room at the left as that one needs.
     Raises: ValueError if there are no heads.
     """
-    if num_heads < 1:
-        raise ValueError(f"num_heads ({num_heads}) must be at least 1")
+    check_sizes(num_heads=num_heads)
     words = words or SharedWords()
     lines = (words.query_heads, words.kv_heads)
     if outer_width:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from core.charts import tokens
 from core.charts.theme import Style, themed
+from core.checks import check_sizes
 
 _END = 8  # pixels left at the right
 
@@ -53,8 +54,7 @@ def shifts(
     Without a width it fills its container.
     Raises: ValueError if count is less than 1.
     """
-    if count < 1:
-        raise ValueError(f"count ({count}) must be at least 1")
+    check_sizes(count=count)
     words, width = words or ShiftWords(), width or outer_width
     gutter, end = round(8 * style.font_size), round(8.5 * style.font_size)  # room for the token, and for the numbers
     room = width - end if width else alt.expr(f"width - {end}")

@@ -18,6 +18,7 @@ from core.charts import board, tokens
 from core.charts.board import Place
 from core.charts.colour import Ramp
 from core.charts.theme import Style, hand, themed
+from core.checks import check_between
 
 PARTS = ("x", "q", "k", "v", "q_heads", "k_heads", "v_heads", "weights", "output", "merged", "result")
 """The tensors on the board; those of all heads have three axes."""
@@ -65,8 +66,7 @@ def split(
     Selection: "head", with fields head and nonce, from a click on any cell: those of all datasets have them.
     Raises: ValueError if there are no tokens, or more than MOST.
     """
-    if not 1 <= len(rows) <= MOST:
-        raise ValueError(f"rows ({len(rows)}) must be between 1 and {MOST}")
+    check_between("rows", len(rows), 1, MOST)
     words, width = words or SplitWords(), width or outer_width
     place, spot = board.rectangle(HEIGHT), board.point(HEIGHT)
     named = {
@@ -172,8 +172,7 @@ def split_head(weights: npt.ArrayLike, chosen: int, *, nonce: int = 0) -> dict[s
     """
     array = np.asarray(weights, np.float32)
     num_heads = len(array)
-    if not 0 <= chosen < num_heads:
-        raise ValueError(f"chosen ({chosen}) must be between 0 and {num_heads - 1}")
+    check_between("chosen", chosen, 0, num_heads - 1)
     cells = _cells(_PLACES["large"], array[chosen], PARTS.index("weights"), num_heads)
     size = cells["value"].size
     cells |= {"head": np.full(size, chosen, np.int8), "nonce": np.full(size, nonce % 100, np.int8)}

@@ -12,6 +12,7 @@ import pandas as pd
 
 from core.charts import tokens
 from core.charts.theme import Style, themed
+from core.checks import check_between
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +117,8 @@ def stream_data(
         shapes = ", ".join(str(table.shape) for table in tables)
         raise ValueError(f"before, added and after ({shapes}) must have one shape (blocks, tokens)")
     blocks, count = tables[0].shape
-    if token is not None and not 0 <= token < count:
-        raise ValueError(f"token ({token}) must lie between 0 and {count - 1}")
+    if token is not None:
+        check_between("token", token, 0, count - 1)
     shown = [table.mean(axis=1) if token is None else table[:, token] for table in tables]
     return {
         "steps": pd.DataFrame(

@@ -12,6 +12,7 @@ import pandas as pd
 
 from core.charts import tokens
 from core.charts.theme import Style, themed
+from core.checks import check_sizes
 
 _FATES = ("kept", "finished", "outscored", "dropped", "abandoned")  # numbered from 0 in the data
 _KEPT, _FINISHED, _OUTSCORED, _DROPPED, _ABANDONED = range(5)
@@ -84,8 +85,7 @@ def beam_tree(
     fate, on_winner: int8), from :func:`tree_data`. Without ``width`` it fills its container.
     Raises: ValueError if num_steps is less than 1.
     """
-    if num_steps < 1:
-        raise ValueError(f"num_steps ({num_steps}) must be at least 1")
+    check_sizes(num_steps=num_steps)
     words = words or TreeWords()
     x = alt.X("step:Q", scale=alt.Scale(domain=[0, num_steps + 0.5], nice=False), axis=_steps(words, num_steps))
     inside: list[Any] = [2.6 * style.font_size, alt.ExprRef(f"height - {style.font_size}")]  # below the legend

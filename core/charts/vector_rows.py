@@ -13,6 +13,7 @@ import pandas as pd
 from core.charts import tokens
 from core.charts.colour import Ramp
 from core.charts.theme import Style, themed
+from core.checks import check_sizes
 
 _STRONGEST = 2.0  # the colours end at ± this
 
@@ -45,8 +46,7 @@ def vector_rows(
     """
     if not rows:
         raise ValueError("rows must hold at least one name")
-    if count < 1:
-        raise ValueError(f"count ({count}) must be at least 1")
+    check_sizes(count=count)
     words = words or VectorWords()
     if outer_width:
         width = outer_width - tokens.beside_axis(rows, style.font_size)

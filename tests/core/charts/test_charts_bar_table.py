@@ -70,5 +70,5 @@ def test_what_does_not_fit_is_refused() -> None:
     for wrong in (-1.0, float("nan"), float("inf")):
         with pytest.raises(ValueError, match="values must be finite and not negative"):
             bar_table_data([[wrong]], [["?"]])
-    with pytest.raises(ValueError, match=r"marked_row \(3\) must lie between 0 and 2"):
+    with pytest.raises(ValueError, match=r"marked_row \(3\) must be between 0 and 2"):
         bar_table_data(VALUES, TEXTS, marked_row=3)

@@ -65,7 +65,7 @@ def test_limits_are_told() -> None:
         visible_contexts_data(np.zeros((2, 2)))
     with pytest.raises(ValueError, match=r"counts \(0,\)"):
         visible_contexts_data([])
-    with pytest.raises(ValueError, match=r"marked \(3\) must lie between 0 and 2"):
+    with pytest.raises(ValueError, match=r"marked \(3\) must be between 0 and 2"):
         visible_contexts_data([1, 2, 3], marked=3)
 
 

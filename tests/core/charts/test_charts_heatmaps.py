@@ -202,7 +202,7 @@ def test_arrays_must_fit() -> None:
         heatmap_data(np.zeros(4))
     with pytest.raises(ValueError, match=r"arrays \(none\)"):
         panels_data({})
-    with pytest.raises(ValueError, match=r"marked_row \(3\) must lie between 0 and 2"):
+    with pytest.raises(ValueError, match=r"marked_row \(3\) must be between 0 and 2"):
         heatmap_data(np.zeros((3, 5)), marked_row=3)
 
 

@@ -46,5 +46,5 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         pair_bars(LIGHT, 2, limit=0)
     with pytest.raises(ValueError, match=r"values \(1, 2\) must be \(count,\)"):
         pair_bars_data([[1, 2]], chosen=0)
-    with pytest.raises(ValueError, match=r"chosen \(3\) must lie between 0 and 2"):
+    with pytest.raises(ValueError, match=r"chosen \(3\) must be between 0 and 2"):
         pair_bars_data([1, 2, 3], chosen=3)

@@ -70,7 +70,7 @@ def test_it_can_be_drawn(look) -> None:  # type: ignore[no-untyped-def]
 def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(ValueError, match="names must hold at least one name"):
         profiles(LIGHT, (), **AXES)
-    with pytest.raises(ValueError, match=r"chosen \(2\) must lie between 0 and 1"):
+    with pytest.raises(ValueError, match=r"chosen \(2\) must be between 0 and 1"):
         spec(chosen=2)
     for wrong in (([1, 2], *DATA[1:]), (DATA[0], DATA[1], np.ones((3, 3))), (DATA[0], [1, 0, 1], [1, 0, 1])):
         with pytest.raises(ValueError, match=r"must be \(points,\), \(names, points\) and \(names, points\)"):

@@ -149,7 +149,7 @@ def test_a_large_map_has_a_pixel_for_each_weight_and_a_mark_for_each_row() -> No
 def test_a_large_map_that_does_not_fit() -> None:
     with pytest.raises(ValueError, match=r"weights \(3,\) must be \(queries, keys\)"):
         large_map.large_map_data(LIGHT, np.zeros(3))
-    with pytest.raises(ValueError, match=r"marked_row \(2\) must lie between 0 and 1"):
+    with pytest.raises(ValueError, match=r"marked_row \(2\) must be between 0 and 1"):
         large_map.large_map_data(LIGHT, np.zeros((2, 3)), marked_row=2)
     with pytest.raises(ValueError, match=r"queries \(0\) and keys \(1\) must hold at least one token"):
         large_map.large_map(LIGHT, [], ["a"])

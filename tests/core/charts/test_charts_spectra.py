@@ -102,7 +102,7 @@ def test_all_together_have_the_same_measures(together: tuple[float, ...]) -> Non
 
 @pytest.mark.parametrize("marked", [-1, 2])
 def test_only_a_column_can_be_marked(marked: int) -> None:
-    with pytest.raises(ValueError, match=rf"marked \({marked}\) must lie between 0 and 1"):
+    with pytest.raises(ValueError, match=rf"marked \({marked}\) must be between 0 and 1"):
         columns_data(np.ones((2, 3)), marked=marked)
 
 

@@ -49,7 +49,7 @@ def test_lines_are_drawn_for_few_and_many_tokens(count: int) -> None:
 def test_lines_that_do_not_fit() -> None:
     with pytest.raises(ValueError, match=r"weights \(2,\) must be \(queries, keys\)"):
         links.links_data(np.zeros(2))
-    with pytest.raises(ValueError, match=r"chosen \(2\) must lie between 0 and 1"):
+    with pytest.raises(ValueError, match=r"chosen \(2\) must be between 0 and 1"):
         links.links_data(np.zeros((2, 3)), chosen=2)
     with pytest.raises(ValueError, match=r"queries \(0\) and keys \(1\)"):
         links.links(LIGHT, [], ["a"])

@@ -70,6 +70,11 @@ def laid_out(columns: tuple[Column, ...], chosen: int = 1) -> dict[str, pd.DataF
     return stacks_data(columns, [0.5] * count, ["50%"] * count, [""] * count, chosen=chosen)
 
 
+def assert_apart(blocks: pd.DataFrame) -> None:
+    for one, other in itertools.combinations(blocks.itertuples(), 2):
+        assert one.x2 <= other.x or other.x2 <= one.x or one.y2 <= other.y or other.y2 <= one.y
+
+
 @CASES
 @PLACES
 def test_every_block_is_drawn_once_within_the_picture_and_apart(make: Any, pre: bool) -> None:
@@ -80,8 +85,7 @@ def test_every_block_is_drawn_once_within_the_picture_and_apart(make: Any, pre: 
     assert blocks[["x", "x2"]].max().max() <= WIDTH
     assert blocks[["y", "y2"]].min().min() >= 0
     assert blocks[["y", "y2"]].max().max() <= HEIGHT
-    for one, other in itertools.combinations(blocks.itertuples(), 2):
-        assert one.x2 <= other.x or other.x2 <= one.x or one.y2 <= other.y or other.y2 <= one.y
+    assert_apart(blocks)
 
 
 @CASES
@@ -122,9 +126,17 @@ def test_relative_positions_reach_into_the_first_block() -> None:
     one = replace(single(True)[0], added=False)
     frames = laid_out((one,))
     assert one.positions is not None
-    box = frames["blocks"][frames["blocks"]["n"] == one.positions.number].iloc[0]
-    first = frames["blocks"][frames["blocks"]["n"] == one.layer[0].blocks[1].number].iloc[0]
-    assert (box["y"] + box["y2"]) / 2 == pytest.approx((first["y"] + first["y2"]) / 2)
+    blocks = frames["blocks"].set_index("n")
+    box, first = blocks.loc[one.positions.number], blocks.loc[one.layer[0].blocks[1].number]
+    lines = frames["lines"].sort_values(["line", "order"])
+    (way,) = (
+        line
+        for _number, line in lines.groupby("line")
+        if (line["x"].iloc[0], line["y"].iloc[0]) == pytest.approx((box["x"], (box["y"] + box["y2"]) / 2))
+    )
+    assert way["x"].iloc[-1] == pytest.approx(first["x2"])
+    assert way["y"].iloc[-1] == pytest.approx((first["y"] + first["y2"]) / 2)
+    assert_apart(frames["blocks"])
 
 
 def words(columns: int) -> StacksWords:
@@ -222,7 +234,7 @@ def test_a_stream_that_cannot_be_drawn_is_refused() -> None:
         stream(LIGHT, [], most=1)
     with pytest.raises(ValueError, match=r"must have one shape \(blocks, tokens\)"):
         stream_data(BEFORE, ADDED, AFTER[0])
-    with pytest.raises(ValueError, match=r"token \(2\) must lie between 0 and 1"):
+    with pytest.raises(ValueError, match=r"token \(2\) must be between 0 and 1"):
         stream_data(BEFORE, ADDED, AFTER, token=2)
 
 
