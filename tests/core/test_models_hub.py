@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import filelock
 import huggingface_hub
 import pytest
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from core import models
 from core.models import CATALOGUE, Entry, File, Hub, ModelError, ModelProblem
-from tests import tiny
+from tests import tiny, tiny_text
 
 WEIGHTS = "model.safetensors"
 
@@ -90,22 +91,58 @@ def contents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in ("config.json", "tokenizer.json", WEIGHTS)}
 
 
-@pytest.fixture
-def stand(contents: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stand]:
-    """A hub that has, under the name of t5-small, the tiny T5; with an empty cache."""
-    real = CATALOGUE["t5-small"]
-    files = tuple(File(name, len(data), hashlib.sha256(data).hexdigest()) for name, data in contents.items())
-    entry = replace(real, files=files)
-    monkeypatch.setattr(models, "CATALOGUE", {**CATALOGUE, "t5-small": entry})
+@contextlib.contextmanager
+def serving(name: str, contents: dict[str, bytes], cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stand]:
+    """A hub that has these files under the name of a model of the catalogue; with an empty cache."""
+    files = tuple(File(each, len(data), hashlib.sha256(data).hexdigest()) for each, data in contents.items())
+    entry = replace(CATALOGUE[name], files=files, package=None)
+    monkeypatch.setattr(models, "CATALOGUE", {**CATALOGUE, name: entry})
     behaviour = Behaviour({f"/{entry.repository}/resolve/{entry.revision}/{n}": data for n, data in contents.items()})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler(behaviour))
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    yield Stand(behaviour, Hub(f"http://127.0.0.1:{server.server_port}", tmp_path / "cache"), entry)
+    yield Stand(behaviour, Hub(f"http://127.0.0.1:{server.server_port}", cache), entry)
     server.shutdown()
     server.server_close()
     thread.join()
+
+
+@pytest.fixture
+def stand(contents: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stand]:
+    """A hub that has, under the name of t5-small, the tiny T5."""
+    with serving("t5-small", contents, tmp_path / "cache", monkeypatch) as stand:
+        yield stand
+
+
+@pytest.mark.parametrize(
+    ("name", "network", "tokenizer"),
+    [
+        ("minilm", tiny_text.bert, tiny_text.word_pieces),
+        ("bert-base-chinese", tiny_text.bert, tiny_text.word_pieces),
+        ("distilbert-base-uncased", tiny_text.distilbert, tiny_text.word_pieces),
+        ("gpt2", tiny_text.gpt2, tiny_text.byte_pairs),
+    ],
+)
+def test_encoders_and_decoders_come_the_same_way(
+    name: str,
+    network: Callable[[], PreTrainedModel],
+    tokenizer: Callable[[], PreTrainedTokenizerFast],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """MiniLM too, where its package is missing."""
+    tiny.save_model(network(), tokenizer(), tmp_path)
+    contents = {each: (tmp_path / each).read_bytes() for each in ("config.json", "tokenizer.json", WEIGHTS)}
+    with serving(name, contents, tmp_path / "cache", monkeypatch) as stand:
+        seen: list[tuple[int, int]] = []
+        assert not models.is_available(name, hub=stand.hub)
+        models.download(name, on_progress=lambda *now: seen.append(now), cancelled=lambda: False, hub=stand.hub)
+        assert (seen[0][0], seen[-1]) == (0, (stand.entry.size_bytes,) * 2)
+        model = models.load_any(name, hub=stand.hub)
+        assert (model.name, model.facts.family) == (name, stand.entry.family)
+        with pytest.raises(ModelError, match="does not translate"):
+            models.load(name, hub=stand.hub)
 
 
 def fetch(

@@ -165,3 +165,9 @@ def test_a_page_may_offer_a_program_for_each_library(start: Start) -> None:
     labels = [button.label for button in at.download_button]
     assert labels == ["These numbers in plain PyTorch", "These numbers in plain NumPy"]
     assert calls == []
+
+
+def test_a_picture_that_is_an_image_comes_with_its_own_table() -> None:
+    frames = {"image": pd.DataFrame({"url": ["data:image/png;base64,"]})}
+    ending, _mime, data = module._csv({}, frames, lambda: pd.DataFrame({"weight": [0.25]}))
+    assert (ending, data()) == ("csv", "weight\n0.25\n")

@@ -111,3 +111,13 @@ def test_before_and_after_do_not_differ_by_colour_alone() -> None:
 def test_count_must_be_positive() -> None:
     with pytest.raises(ValueError, match=r"count \(0\) must be at least 1"):
         shifts(LIGHT, count=0)
+
+
+def test_a_ranking_may_show_only_the_first_and_mark_what_is_chosen() -> None:
+    frame = ranking_data([0.1, 0.4, 0.3], shown=2, marked=[2])["bars"]
+    assert frame["head"].tolist() == [1, 2]
+    assert frame["marked"].tolist() == [0, 1]
+    spec = ranking(LIGHT, NAMES, (0, 1), width=400, shown=2, crossed=False, format=".4f").to_dict()
+    assert "✕" not in str(spec)
+    assert "▸" in str(spec)
+    assert spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == [0, 1]
