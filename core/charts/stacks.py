@@ -88,8 +88,8 @@ def stacks(
     Datasets, from :func:`stacks_data`: "blocks" (n: int16; x, x2, y, y2, share: float32; text, inside: str; thin,
     chosen, nonce: int8), "lines" (line, order: int16; x, y: float32; strong: int8), "heads" (x, y: float32; turn:
     int16; strong: int8), "shapes" (x, y: float32; turn: int16; before: int8; text: str), "sums" (x, y: float32),
-    "frames" (x, x2, y, y2: float32) and "captions" (x, y: float32; kind, column: int8). Selection: "block", with fields
-    n and nonce.
+    "frames" (x, x2, y, y2: float32) and "captions" (x, y: float32; kind, column, before: int8). Selection: "block",
+    with fields n and nonce.
     Raises: ValueError if there are no names, or the words are not for one or two columns.
     """
     if not names:
@@ -225,7 +225,7 @@ def _texts(style: Style) -> list[alt.Chart]:
     )
     captions = _placed("captions")
     title = captions.transform_filter("datum.kind == 0").mark_text(
-        align="left", text=alt.expr("column_titles[datum.column]"), fontWeight=600
+        align=alt.expr("datum.before ? 'right' : 'left'"), text=alt.expr("column_titles[datum.column]"), fontWeight=600
     )
     ends = captions.transform_filter("datum.kind > 0").mark_text(
         text=alt.expr("datum.kind == 1 ? column_inputs[datum.column] : column_ends[datum.column]"),
@@ -296,7 +296,7 @@ class _Sketch:
     shapes: list[tuple[float, float, int, int, str]] = field(default_factory=list)
     sums: list[Point] = field(default_factory=list)
     around: list[tuple[float, float, float, float]] = field(default_factory=list)  # frames
-    captions: list[tuple[float, float, int, int]] = field(default_factory=list)
+    captions: list[tuple[float, float, int, int, int]] = field(default_factory=list)
     memory: Point | None = None  # where the first column ends, for the second one to read
 
     def arrow(self, points: Sequence[Point], *, strong: bool = False) -> None:
@@ -320,7 +320,7 @@ class _Sketch:
             "shapes": _table(self.shapes, x=np.float32, y=np.float32, turn=np.int16, before=np.int8, text=object),
             "sums": _table(self.sums, x=np.float32, y=np.float32),
             "frames": _table(self.around, x=np.float32, x2=np.float32, y=np.float32, y2=np.float32),
-            "captions": _table(self.captions, x=np.float32, y=np.float32, kind=np.int8, column=np.int8),
+            "captions": _table(self.captions, x=np.float32, y=np.float32, kind=np.int8, column=np.int8, before=np.int8),
         }
 
 
@@ -336,7 +336,7 @@ def _table(rows: Sequence[tuple[object, ...]], **types: type) -> pd.DataFrame:
 def _draw_column(sketch: _Sketch, column: Column, number: int, x: float, side: int, gap: float) -> None:
     """Upwards from the input. side: on which the connections run, −1 left or 1 right."""
     y = HEIGHT - _CAPTION
-    sketch.captions.append((x, y + _CAPTION / 2, 1, number))
+    sketch.captions.append((x, y + _CAPTION / 2, 1, number, 0))
 
     def up(to_height: float, shape: str, more: float = 0) -> float:
         """An arrow with a shape, and the top of what stands above it. more: how much longer than others it is."""
@@ -358,9 +358,10 @@ def _draw_column(sketch: _Sketch, column: Column, number: int, x: float, side: i
         return middle
 
     shape = block(column.embedding, column.entering)
+    beside = y + _BOX / 2
     if column.positions is not None and column.added:
         middle = plus(shape)
-        _draw_positions(sketch, column.positions, x, side, middle, reach=_SUM / 2 + 1)
+        _draw_positions(sketch, column.positions, x, side, [(x + side * (_SUM / 2 + 1), middle)])
     for box in column.before:
         shape = block(box, shape)
     bottom = y - 0.2 * gap
@@ -374,7 +375,9 @@ def _draw_column(sketch: _Sketch, column: Column, number: int, x: float, side: i
                 if sublayer.reads_memory and sketch.memory is not None:
                     _draw_memory(sketch, (x - _HALF, middle))
                 if index == 0 and column.positions is not None and not column.added:
-                    _draw_positions(sketch, column.positions, x, side, middle, reach=_HALF)
+                    turn = x + side * (_HALF + 7)
+                    way = [(turn, beside), (turn, middle), (x + side * _HALF, middle)]
+                    _draw_positions(sketch, column.positions, x, side, way)
         end = plus(shape) if sublayer.sums else y + _THIN / 2
         reach = _SUM / 2 + 1 if sublayer.sums else _HALF
         far = x + side * _LOOP
@@ -383,7 +386,7 @@ def _draw_column(sketch: _Sketch, column: Column, number: int, x: float, side: i
         shape = sublayer.entering
     top = y - 0.45 * gap
     sketch.around.append((x - _FRAME, x + _FRAME, top, bottom))
-    sketch.captions.append((x - _FRAME + 2, top - 8, 0, number))
+    sketch.captions.append((x + side * (_FRAME - 2), top - 8, 0, number, int(side > 0)))  # not where the shapes stand
     for place, box in enumerate(column.after):
         shape = block(box, shape, _TITLE if place == 0 else 0)
     if column.memory:
@@ -391,15 +394,18 @@ def _draw_column(sketch: _Sketch, column: Column, number: int, x: float, side: i
         sketch.shapes.append((x + 6, y - _MEMORY - 8, 0, 0, column.memory))
         return
     up(0, shape)
-    sketch.captions.append((x, y - _CAPTION / 2, 2, number))
+    sketch.captions.append((x, y - _CAPTION / 2, 2, number, 0))
 
 
-def _draw_positions(sketch: _Sketch, box: Box, x: float, side: int, middle: float, *, reach: float) -> None:
-    far = x + side * (_HALF + 14)
+def _draw_positions(sketch: _Sketch, box: Box, x: float, side: int, way: Sequence[Point]) -> None:
+    """Beside the column, as high as their arrow begins."""
+    far, middle = x + side * (_HALF + 14), way[0][1]
     left, right = sorted((far, far + side * _BESIDE))
     sketch.box(box, left, right, middle - _BOX / 2, middle + _BOX / 2)
-    sketch.arrow([(far, middle), (x + side * reach, middle)])
-    sketch.shapes.append((far - side * 5, middle + 9, 0, int(side > 0), box.leaving))
+    sketch.arrow([(far, middle), *way])
+    straight = len(way) == 1
+    place = (far - side * 5, middle + 9) if straight else (far + side * _BESIDE, middle + _BOX / 2 + 7)
+    sketch.shapes.append((*place, 0, int(side > 0), box.leaving))
 
 
 def _draw_memory(sketch: _Sketch, end: Point) -> None:
