@@ -346,7 +346,7 @@ def test_a_long_sentence_is_cut_and_the_page_says_so() -> None:
 @pytest.mark.parametrize("sentence", ["", "   ", "\u200b"])
 def test_an_empty_sentence_gets_a_hint(sentence: str) -> None:
     app = opened(view="conversion", sentence=sentence or " ")
-    assert "Type a sentence on the left" in app.info[0].value
+    assert "Type a sentence on the left" in app.main.info[0].value
     assert not charts(app)
 
 
@@ -364,7 +364,7 @@ def _damaged_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 def test_without_the_model_the_other_views_work() -> None:
     app = apps.begun("gqa", view="conversion")
     assert not app.exception
-    assert len(app.error) == 1
+    assert len(app.main.error) == 1
     assert charts(opened())
 
 

@@ -351,4 +351,5 @@ def test_a_damaged_model_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     for view in ("made", "gallery", "off"):
         app = apps.begun("heads", view=view)
         assert not app.exception
-        assert len(app.error) == 1
+        assert len(app.main.error) == 1
+        assert not app.info  # no sentence would help

@@ -233,7 +233,11 @@ def test_claims() -> None:
 
 
 def test_words_that_change_places_with_their_equals_decide_nothing() -> None:
-    assert verdicts(opened(view="sentence", sentence="le le le")) == ["undecided"]
+    app = opened(view="sentence", sentence="le le le", setting="causal_two_layers")
+    assert verdicts(app) == ["undecided"]
+    assert "In this order the sentence is the same" in words(app)
+    assert "order leaks in" not in words(app)
+    assert "In this order" not in words(opened(view="sentence"))
 
 
 @pytest.mark.parametrize("sentence", ["", "  ", "chat"])
