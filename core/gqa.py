@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from core.attention import AttentionTrace, scaled_dot_product_attention
 from core.checks import check_divisible, check_sizes
+from core.heads import merge_heads, split_heads
 from core.kv_cache import KVCache
 from core.kv_heads import check_heads, kv_cache_bytes, kv_head_of, legal_kv_heads
 
@@ -69,7 +70,7 @@ class GroupedQueryAttention(nn.Module):
         Shapes: x (batch, seq_len, d_model) → (batch, seq_len, d_model); attend_mask as in `attend`.
         """
         output = self.attend(x, attend_mask=attend_mask, cache=cache).output  # (batch, num_heads, seq_len, head_dim)
-        result: Tensor = self.o_proj(output.transpose(1, 2).flatten(2))  # (batch, seq_len, d_model)
+        result: Tensor = self.o_proj(merge_heads(output))  # (batch, seq_len, d_model)
         return result
 
     def attend(self, x: Tensor, *, attend_mask: Tensor | None = None, cache: KVCache | None = None) -> AttentionTrace:
@@ -92,8 +93,7 @@ class GroupedQueryAttention(nn.Module):
 
     def _heads(self, joined: Tensor) -> Tensor:
         """(batch, seq_len, heads · head_dim) → (batch, heads, seq_len, head_dim)."""
-        batch, seq_len, width = joined.shape
-        return joined.reshape(batch, seq_len, width // self.head_dim, self.head_dim).transpose(1, 2)
+        return split_heads(joined, joined.shape[-1] // self.head_dim)
 
 
 def random_layer(

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from core.attention import scaled_dot_product_attention
 from core.checks import check_divisible, check_positive, check_sizes
+from core.heads import merge_heads, split_heads
 
 ROUNDING = 1e-16  # of a residual in float64
 WIDENING = 4  # how many times as wide as the tokens an MLP is inside
@@ -85,10 +86,9 @@ def residuals(x: Tensor, stack: Stack, *, scale: float, skip: bool, mlp: bool) -
 def _attend(x: Tensor, stack: Stack, layer: int, scale: float) -> Tensor:
     """One layer of multi-head attention, (seq_len, d_model)."""
     q, k, v = (
-        (x @ (scale * weight[layer])).reshape(len(x), stack.num_heads, -1).transpose(0, 1)
-        for weight in (stack.q, stack.k, stack.v)
+        split_heads(x @ (scale * weight[layer]), stack.num_heads) for weight in (stack.q, stack.k, stack.v)
     )  # (num_heads, seq_len, head_dim) each
-    output = scaled_dot_product_attention(q, k, v).output.transpose(0, 1).flatten(1)  # (seq_len, d_model)
+    output = merge_heads(scaled_dot_product_attention(q, k, v).output)  # (seq_len, d_model)
     return output @ (scale * stack.o[layer])  # (seq_len, d_model)
 
 

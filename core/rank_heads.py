@@ -20,6 +20,7 @@ from torch import Tensor
 
 from core.attention import AttentionTrace, scaled_dot_product_attention
 from core.checks import check_between, check_positive, check_sizes
+from core.heads import merge_heads
 from core.model_heads import EncoderInputs, encoder_head
 from core.rank import Decomposition, decompose, singular_values
 
@@ -73,23 +74,10 @@ def attend(heads: Heads, *, temperature: float = 1.0, attend_mask: Tensor | None
     return scaled_dot_product_attention(heads.q, heads.k, heads.v, attend_mask=attend_mask, scale=scale)
 
 
-def join(output: Tensor) -> Tensor:
-    """The outputs of all heads side by side, as W_O gets them: (num_heads, seq_len, head_dim) → (seq_len, features)."""
-    return output.transpose(0, 1).flatten(1)  # (seq_len, num_heads · head_dim)
-
-
 def random_w_o(heads: Heads, *, generator: torch.Generator) -> Tensor:
     """A square output projection that keeps the variance, (num_heads · head_dim, num_heads · head_dim)."""
     width = heads.q.shape[0] * heads.q.shape[-1]
     return torch.randn(width, width, generator=generator, dtype=torch.float64) / math.sqrt(width)
-
-
-def model_w_o(model: "TranslationModel", layer: int) -> Tensor:
-    """The output projection of an encoder layer without its bias, (num_heads · head_dim, d_model), float64.
-
-    Raises: ValueError if there is no such layer, or the model is no Marian model.
-    """
-    return torch.cat([encoder_head(model, layer, head).o.weight for head in range(model.facts.num_heads)])
 
 
 # ------------------------------------------------------------------------------------------------------------ spectra
@@ -128,10 +116,10 @@ def layer_spectra(trace: AttentionTrace, known: HeadSpectra | None = None) -> La
     known: what `head_spectra` of the same trace found; this head is then not decomposed again.
     """
     if known is None:
-        return LayerSpectra(singular_values(trace.weights), singular_values(join(trace.output)))
+        return LayerSpectra(singular_values(trace.weights), singular_values(merge_heads(trace.output)))
     before, after = trace.weights[: known.head], trace.weights[known.head + 1 :]  # views: nothing is copied
     weights = torch.cat([singular_values(before), known.weights.values[None], singular_values(after)])
-    return LayerSpectra(weights, singular_values(join(trace.output)))
+    return LayerSpectra(weights, singular_values(merge_heads(trace.output)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,7 +177,7 @@ def sweep_outputs(
     _check_head_dims(head_dims, heads.q.shape[-1])
     narrow = [Heads(heads.q[..., :d], heads.k[..., :d], heads.v[..., :d]) for d in head_dims]
     traces = (attend(each, temperature=temperature, attend_mask=attend_mask) for each in narrow)  # one at a time
-    return tuple(singular_values(join(trace.output)) for trace in traces)
+    return tuple(singular_values(merge_heads(trace.output)) for trace in traces)
 
 
 def _check_head_dims(head_dims: Sequence[int], most: int) -> None:

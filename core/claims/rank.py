@@ -11,8 +11,9 @@ from torch import Tensor
 
 from core.attention import AttentionTrace
 from core.claims import Verdict
+from core.heads import merge_heads
 from core.rank import Ranks, default_tolerance, numerical_rank, ranks_of, singular_values
-from core.rank_heads import HeadSpectra, LayerSpectra, join
+from core.rank_heads import HeadSpectra, LayerSpectra
 
 # ------------------------------------- one head's attention matrix has rank about 54 of 128: softmax is a bottleneck
 
@@ -86,7 +87,7 @@ def measure_together(
     Shapes: w_o (num_heads · head_dim, d_model).
     Raises: ValueError if the weights are not float64.
     """
-    joined = join(trace.output)  # (seq_len, num_heads · head_dim)
+    joined = merge_heads(trace.output)  # (seq_len, num_heads · head_dim)
     paths = joined @ w_o  # (seq_len, d_model): a product of joined blocks is the sum over the heads
     seq_len = len(joined)
     per_head = tuple(_rank(spectra.weights, (seq_len, seq_len), tolerance).tolist())

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from core import rank, rank_heads
+from core.heads import merge_heads
 from core.masks import causal_mask
 from core.model_heads import encoder_head, encoder_inputs
 from core.models import TranslationModel, load
@@ -14,10 +15,8 @@ from core.rank_heads import (
     Heads,
     attend,
     head_spectra,
-    join,
     layer_spectra,
     model_heads,
-    model_w_o,
     random_heads,
     random_w_o,
     sweep_head_dims,
@@ -132,7 +131,7 @@ def test_an_output_projection_keeps_the_variance() -> None:
     many = random_heads(5, 3, 40, generator=seeded())
     w_o = random_w_o(many, generator=seeded(1))
     assert w_o.shape == (200, 200)
-    assert float((join(many.v) @ w_o).std()) == pytest.approx(1, abs=0.1)
+    assert float((merge_heads(many.v) @ w_o).std()) == pytest.approx(1, abs=0.1)
 
 
 # ---------------------------------------------------------------------------------------------------- a real layer
@@ -149,8 +148,10 @@ def test_the_heads_of_a_real_layer(model: TranslationModel) -> None:
     for head in range(model.facts.num_heads):
         expected = run_head(read.states[1], encoder_head(model, 1, head))
         torch.testing.assert_close(trace.weights[head], expected.weights, atol=1e-12, rtol=0)
-    parts = [run_head(read.states[1], encoder_head(model, 1, h)).result for h in range(model.facts.num_heads)]
-    torch.testing.assert_close(join(trace.output) @ model_w_o(model, 1), sum(parts), atol=1e-11, rtol=0)
+    layer = [encoder_head(model, 1, head) for head in range(model.facts.num_heads)]
+    w_o = torch.cat([head.o.weight for head in layer])  # (num_heads · head_dim, d_model)
+    parts = [run_head(read.states[1], head).result for head in layer]
+    torch.testing.assert_close(merge_heads(trace.output) @ w_o, sum(parts), atol=1e-11, rtol=0)
 
 
 # ------------------------------------------------------------------------------------------------------- refusals
@@ -196,9 +197,9 @@ def test_a_sweep_of_outputs_passes_the_layer_itself(heads: Heads) -> None:
     found = sweep_outputs(heads, (1, HEAD_DIM), temperature=0.7, attend_mask=mask)
     assert [len(values) for values in found] == [NUM_HEADS, SEQ_LEN]
     whole = attend(heads, temperature=0.7, attend_mask=mask)
-    torch.testing.assert_close(found[1], torch.linalg.svdvals(join(whole.output)), atol=1e-12, rtol=0)
+    torch.testing.assert_close(found[1], torch.linalg.svdvals(merge_heads(whole.output)), atol=1e-12, rtol=0)
     narrow = attend(random_heads(NUM_HEADS, SEQ_LEN, 1, generator=seeded()), temperature=0.7, attend_mask=mask)
-    torch.testing.assert_close(found[0], torch.linalg.svdvals(join(narrow.output)), atol=1e-12, rtol=0)
+    torch.testing.assert_close(found[0], torch.linalg.svdvals(merge_heads(narrow.output)), atol=1e-12, rtol=0)
 
 
 @pytest.mark.parametrize("head_dim", [0, HEAD_DIM + 1])

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import rank, rank_heads
 from core.charts.columns import ALL
+from core.heads import merge_heads
 from core.models import ModelError, ModelProblem
 from pages.components import rank_scene, translator
 from tests.pages import apps
@@ -43,7 +44,7 @@ def test_the_table_says_which_matrix_has_which_rank() -> None:
     app = opened(seq_len=16, num_heads=2, head_dim=3, tolerance=-3)
     heads = rank_heads.random_heads(2, 16, 3, generator=torch.Generator().manual_seed(0))
     trace = rank_heads.attend(heads)
-    joined = rank_heads.join(trace.output)
+    joined = merge_heads(trace.output)
     for row, matrix in zip(cells(app), (trace.scores[0], trace.weights[0], joined), strict=True):
         values = torch.linalg.svdvals(matrix)
         assert row[1] == f"{matrix.shape[0]} × {matrix.shape[1]}"
@@ -152,6 +153,16 @@ def test_a_reconstruction_is_the_nearest_matrix() -> None:
     assert shown["errors_curves"]["y"][2] == pytest.approx(error, abs=1e-6)
     assert f"off by {error:.1%}" in words(app)
     assert shown["errors_marks"]["x"].tolist() == [2]
+
+
+def test_only_what_is_an_attention_map_is_called_one() -> None:
+    assert "It is no attention map" in words(opened(view="rebuild", k=2, **SMALL))
+    assert "it is an attention map" in words(opened(view="rebuild", k=16, **SMALL))
+
+
+def test_the_energy_of_tokens_that_see_only_themselves_is_even() -> None:
+    assert "15 of 16 singular values hold 90%" in words(opened(mask="window", window=0, **SMALL))
+    assert "its singular values are uneven" in words(opened(**SMALL))
 
 
 def test_large_maps_are_drawn_coarser_and_the_page_says_so() -> None:
@@ -285,7 +296,8 @@ def test_a_missing_model_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rank_scene.translator, "load", missing)
     app = apps.begun("rank", source="model")
     assert not app.exception
-    assert len(app.error) == 1
+    assert len(app.main.error) == 1
+    assert not app.info  # no sentence would help
     assert not app.get("vega_lite_chart")
 
 
