@@ -38,11 +38,6 @@ class AttentionCost:
         """Bytes that must come from memory for each decoded token."""
         return self.weight_bytes_moved + self.cache_bytes_moved
 
-    @property
-    def multiply_adds_per_byte(self) -> float:
-        """How much is computed with what is moved: below what a machine can do, it waits for its memory."""
-        return self.multiply_adds / self.bytes_moved
-
 
 def attention_parameters(d_model: int, num_heads: int, num_kv_heads: int, head_dim: int) -> int:
     """Weights of W_Q, W_K, W_V and W_O of one layer, without biases.

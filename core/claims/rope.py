@@ -139,16 +139,6 @@ class PairingComparison:
         """The same after the permutation."""
         return float((self.half_split - self.permuted).abs().max())
 
-    @property
-    def complex_difference(self) -> float:
-        """Between interleaved pairs, turned as real numbers and as complex ones."""
-        return float((self.interleaved - self.complex_form).abs().max())
-
-    @property
-    def by_dimension(self) -> Tensor:
-        """Where the two differ: the largest difference in each dimension, (head_dim,)."""
-        return (self.half_split - self.interleaved).abs().flatten(end_dim=-2).amax(dim=0)
-
 
 def compare_pairings(x: Tensor, positions: Tensor, *, base: float = 10000.0) -> PairingComparison:
     """Turn x (…, seq, head_dim) by positions (…, seq), as half-split and as interleaved pairs.

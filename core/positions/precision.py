@@ -22,11 +22,6 @@ class AngleErrors:
         """The largest error of a cosine or sine over the pairs, (…, seq)."""
         return torch.maximum(self.cos, self.sin).amax(dim=-1)
 
-    @property
-    def by_pair(self) -> Tensor:
-        """The largest error of a cosine or sine over the positions, (…, width)."""
-        return torch.maximum(self.cos, self.sin).amax(dim=-2)
-
 
 def angle_errors(positions: Tensor, frequencies: Tensor, dtype: torch.dtype) -> AngleErrors:
     """Compute position · frequency, its cosine and its sine in `dtype`, and compare.

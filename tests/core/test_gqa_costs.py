@@ -36,7 +36,6 @@ def test_bytes_by_hand() -> None:
     assert cost.weight_bytes_moved == cost.parameters * 4 / 2  # shared by two sequences
     assert cost.cache_bytes_moved == 2 * 3 * 2 * 5 * 13 * 4  # each reads its own
     assert cost.bytes_moved == cost.weight_bytes_moved + cost.cache_bytes_moved
-    assert cost.multiply_adds_per_byte == cost.multiply_adds / cost.bytes_moved
 
 
 def test_the_table_has_every_legal_number_of_kv_heads() -> None:
