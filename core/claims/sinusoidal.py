@@ -66,7 +66,7 @@ LINEAR = 1e-9  # float64: angles of up to 10^5 radians are right to about 10^−
 
 
 def shift_verdict(residual: float, *, rounding: float = LINEAR) -> Verdict:
-    """Judge by `core.positions.sinusoidal.Shift.residual`, for one matrix and all positions: rounding, and no more."""
+    """Judge by `core.positions.sinusoidal.PositionShift.residual`, of one matrix and all positions: rounding only."""
     return Verdict.HOLDS if residual <= rounding else Verdict.DOES_NOT_HOLD
 
 

@@ -54,7 +54,7 @@ def shift_matrix(d_model: int, offset: float, *, base: float = 10000.0) -> Tenso
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shift:
+class PositionShift:
     """Positions moved on by the shift matrix, beside the positions that lie there."""
 
     matrix: Tensor  # (d_model, d_model)
@@ -73,7 +73,7 @@ class Shift:
         return float(self.residuals.max()) if self.positions.numel() else 0.0
 
 
-def shift(positions: Tensor, d_model: int, offset: float, *, base: float = 10000.0) -> Shift:
+def shift(positions: Tensor, d_model: int, offset: float, *, base: float = 10000.0) -> PositionShift:
     """Move positions by the matrix: with position 2 and offset 3, "position 5 seen from position 2".
 
     Shape: positions (seq_len,).
@@ -81,7 +81,7 @@ def shift(positions: Tensor, d_model: int, offset: float, *, base: float = 10000
     """
     matrix = shift_matrix(d_model, offset, base=base)
     shifted = encode(positions, d_model, base=base) @ matrix.T  # (seq_len, d_model)
-    return Shift(matrix, positions, shifted, encode(positions.double() + offset, d_model, base=base))
+    return PositionShift(matrix, positions, shifted, encode(positions.double() + offset, d_model, base=base))
 
 
 def similarities(encoding: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from core.charts.fields import drawn
-from core.positions.sinusoidal import Shift, shift, similarity_by_distance, sinusoidal_encoding
+from core.positions.sinusoidal import PositionShift, shift, similarity_by_distance, sinusoidal_encoding
 from pages.components.controls import Panel
 from pages.components.i18n import _
 
@@ -35,7 +35,7 @@ class Waves:
         return sinusoidal_encoding(self.length, self.d_model, base=self.base)
 
     @property
-    def moved(self) -> Shift:
+    def moved(self) -> PositionShift:
         """All positions moved on by the offset."""
         return shift(torch.arange(self.length), self.d_model, self.offset, base=self.base)
 

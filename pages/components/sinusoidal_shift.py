@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 
 from core.charts import curves, fields
-from core.positions.sinusoidal import Shift
+from core.positions.sinusoidal import PositionShift
 from pages.components.i18n import _
 from pages.components.plot import Part, Plot, figure, part
 from pages.components.sinusoidal_scene import FEW_POINTS, Waves, tiny
@@ -29,7 +29,7 @@ def view(waves: Waves) -> Sequence[Plot]:
     return (plot,)
 
 
-def _matrix(waves: Waves, found: Shift) -> Part:
+def _matrix(waves: Waves, found: PositionShift) -> Part:
     drawn = waves.columns
     return part(
         "matrix",
@@ -51,7 +51,7 @@ def _matrix(waves: Waves, found: Shift) -> Part:
     )
 
 
-def _seen(waves: Waves, found: Shift) -> Part:
+def _seen(waves: Waves, found: PositionShift) -> Part:
     drawn = waves.columns
     three = torch.stack((waves.encoding[waves.m], found.shifted[waves.m], found.encoded[waves.m]))  # (3, d_model)
     return part(
@@ -69,7 +69,7 @@ def _seen(waves: Waves, found: Shift) -> Part:
     )
 
 
-def _residuals(waves: Waves, found: Shift) -> Part:
+def _residuals(waves: Waves, found: PositionShift) -> Part:
     return part(
         "residuals",
         curves.curves,
@@ -84,7 +84,7 @@ def _residuals(waves: Waves, found: Shift) -> Part:
     )
 
 
-def _in_words(waves: Waves, found: Shift) -> Sequence[str]:
+def _in_words(waves: Waves, found: PositionShift) -> Sequence[str]:
     sentences = [
         _(
             "Position {there} seen from position {here}: M · PE({here}) and PE({there}) differ by at most {difference}."
