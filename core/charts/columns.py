@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from core.charts import tokens
-from core.charts.curves import SHAPES
+from core.charts.series import NAME, colour_and_shape, names
 from core.charts.theme import Style, hand, themed
 from core.checks import check_between
 
@@ -47,40 +47,20 @@ def columns(
     ``width`` is the plot's, ``outer_width`` that with its axis; without either it fills its container.
     Raises: ValueError if there are no series, or more than there are symbols.
     """
-    if not 1 <= len(series) <= len(SHAPES):
-        raise ValueError(f"series ({len(series)} names) must hold from 1 to {len(SHAPES)} names")
+    colour, shape = colour_and_shape(style, len(series), legend_columns=legend_columns)
     words = words or ColumnWords()
     if outer_width:
         width = outer_width - tokens.beside_axis([str(most)], style.font_size)
-    numbers = list(range(len(series)))
-    legend = alt.Legend(
-        title=None,
-        orient="top",
-        direction="horizontal",
-        columns=legend_columns,
-        labelExpr="series_names[datum.value]",
-        labelFont=style.font,
-        labelFontSize=style.font_size,
-        labelColor=style.text,
-        labelLimit=0,
-        symbolSize=60 * style.scale,
-        symbolOpacity=1,
-        columnPadding=14 * style.scale,
-        offset=4,
-    )
-    colours = alt.Scale(domain=numbers, range=list(style.categorical[: len(series)]))
-    colour = alt.Color("s:N", scale=colours, legend=legend)
-    shape = alt.Shape("s:N", scale=alt.Scale(domain=numbers, range=list(SHAPES[: len(series)])), legend=legend)
     x = alt.X("p:O", scale=alt.Scale(paddingInner=0.12, paddingOuter=0.06), axis=_places(words))
     powers = [2**exponent for exponent in range(most.bit_length())]
     scale = alt.Scale(type="log", base=2, domain=[0.9, 1.1 * most], nice=False, clamp=True)
     y = alt.Y("value:Q", scale=scale, axis=alt.Axis(title=words.axis, values=powers, format="~g"))
     tooltip = {
         words.places: _name("datum.p", words),
-        "·": "series_names[datum.s]",
+        "·": NAME,
         words.axis: "format(datum.value, '.4~g')",
     }
-    beside = alt.XOffset("s:N", scale=alt.Scale(domain=numbers))  # equal values would cover each other
+    beside = alt.XOffset("s:N", scale=alt.Scale(domain=list(range(len(series)))))  # equal values would cover each other
     dots = alt.Chart(alt.NamedData("dots")).mark_point(
         filled=True, size=40 * style.scale, opacity=1, tooltip=alt.expr(tokens.record(tooltip))
     )
@@ -96,7 +76,7 @@ def columns(
             ],
             params=[
                 alt.TopLevelSelectionParameter(name="column", select=select, views=["columns"]),
-                tokens.label_table("series_names", series),
+                names(series),
             ],
             width=width or "container",
             height=style.px(height),

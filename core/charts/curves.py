@@ -12,10 +12,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from core.charts import tokens
+from core.charts.series import NAME, colour_and_shape, names
 from core.charts.theme import Style, themed
-
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
-"""A symbol for each series, so that lines are told apart without their colours."""
 
 _WIDEST = "0.00001"  # of the usual labels of an axis
 _DECADE = "abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-6"
@@ -80,33 +78,13 @@ def curves(
     legend_columns: the names stand in one row by default; a narrow chart needs several.
     Raises: ValueError if there are no series, or more than there are symbols.
     """
-    if not 1 <= len(series) <= len(SHAPES):
-        raise ValueError(f"series ({len(series)} names) must hold from 1 to {len(SHAPES)} names")
+    which, shape = colour_and_shape(style, len(series), legend_columns=legend_columns, symbol_size=70)
     if outer_width:
         width = outer_width - _beside(y, style.font_size)
-    numbers = list(range(len(series)))
-    colour = alt.Scale(domain=numbers, range=list(style.categorical[: len(series)]))
-    legend = alt.Legend(
-        title=None,
-        orient="top",
-        direction="horizontal",
-        columns=legend_columns or len(series),
-        labelExpr="series_names[datum.value]",
-        labelFont=style.font,
-        labelFontSize=style.font_size,
-        labelColor=style.text,
-        labelLimit=0,
-        symbolSize=70 * style.scale,
-        symbolOpacity=1,
-        columnPadding=14 * style.scale,
-        offset=4,
-    )
-    which = alt.Color("s:N", scale=colour, legend=legend)
-    shape = alt.Shape("s:N", scale=alt.Scale(domain=numbers, range=list(SHAPES[: len(series)])), legend=legend)
     across = alt.X("x:Q", scale=x.scale(), axis=x.drawn(grid=False))
     up = alt.Y("y:Q", scale=y.scale(), axis=y.drawn(grid=True))
     tooltip = {
-        "·": "series_names[datum.s]",
+        "·": NAME,
         x.title: "format(datum.x, '.4~g')",
         y.title: "format(datum.y, '.4~g')"
         + (" + '  (' + format(datum.low, '.3~g') + ' – ' + format(datum.high, '.3~g') + ')'" if band else ""),
@@ -131,7 +109,7 @@ def curves(
     return themed(
         alt.LayerChart(
             layer=layers,
-            params=[tokens.label_table("series_names", series)],
+            params=[names(series)],
             width=width or "container",
             height=style.px(height),
             title=title or alt.Undefined,

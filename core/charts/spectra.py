@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from core.charts import tokens
-from core.charts.curves import SHAPES
+from core.charts.series import NAME, colour_and_shape, names
 from core.charts.theme import Style, themed
 
 SMALLEST = 1e-17
@@ -50,21 +50,10 @@ def spectra(
     :func:`spectra_data`. ``width`` is the plot's, ``outer_width`` that with its axis; else it fills its container.
     Raises: ValueError if there are no series, or more than there are symbols.
     """
-    if not 1 <= len(series) <= len(SHAPES):
-        raise ValueError(f"series ({len(series)} names) must hold from 1 to {len(SHAPES)} names")
+    colour, shape = colour_and_shape(style, len(series), legend_columns=legend_columns)
     words = words or SpectrumWords()
     if outer_width:
         width = outer_width - tokens.beside_axis(["1e-16"], style.font_size)
-    numbers = list(range(len(series)))
-    legend = alt.Legend(
-        title=None, orient="top", direction="horizontal", labelExpr="series_names[datum.value]",
-        columns=legend_columns or len(series),
-        labelFont=style.font, labelFontSize=style.font_size, labelColor=style.text, labelLimit=0,
-        symbolSize=60 * style.scale, symbolOpacity=1, columnPadding=14 * style.scale, offset=4,
-    )  # fmt: skip
-    colours = alt.Scale(domain=numbers, range=list(style.categorical[: len(series)]))
-    colour = alt.Color("s:N", scale=colours, legend=legend)
-    shape = alt.Shape("s:N", scale=alt.Scale(domain=numbers, range=list(SHAPES[: len(series)])), legend=legend)
     x = alt.X(
         "i:Q",
         scale=alt.Scale(zero=False, nice=False, padding=8),
@@ -74,7 +63,7 @@ def spectra(
     y = alt.Y("share:Q", scale=alt.Scale(type="log", domain=[SMALLEST, _LARGEST], clamp=True, nice=False), axis=across)
     values = alt.Chart(alt.NamedData("values"))
     tooltip = {
-        "·": "series_names[datum.s]",
+        "·": NAME,
         words.place: "datum.i",
         words.value: "format(datum.value, '.4~g')",
         words.share: "format(datum.share, '.3~g')",
@@ -88,7 +77,7 @@ def spectra(
                 values.mark_line(strokeWidth=1.2 * style.scale).encode(x=x, y=y, color=colour, opacity=alt.value(0.5)),
                 points.encode(x=x, y=y, color=colour, shape=shape, opacity=faint),
             ],
-            params=[tokens.label_table("series_names", series), tokens.label_table("limit_names", words.limits)],
+            params=[names(series), tokens.label_table("limit_names", words.limits)],
             width=width or "container",
             height=style.px(height),
             title=title or alt.Undefined,
