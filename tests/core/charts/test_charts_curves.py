@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from core.charts import style, to_svg
-from core.charts.curves import SHAPES, Axis, curves, curves_data
+from core.charts.curves import Axis, curves, curves_data
+from core.charts.series import SHAPES
 from core.charts.theme import Style
 
 LIGHT = style("light")
