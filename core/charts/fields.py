@@ -161,7 +161,7 @@ def _outlines(style: Style) -> list[alt.Chart]:
         text=alt.expr("column_outlines[datum.s]"), fontWeight="bold", fill=style.text
     )
     layers.append(beside.encode(x=alt.X("x2:Q"), y=alt.Y("centre:Q")))
-    layers.append(above.encode(x=alt.X("middle:Q"), y=alt.value(-7 * style.scale)))
+    layers.append(above.encode(x=alt.X("middle:Q"), y=alt.value(-9 * style.scale)))
     return layers
 
 

@@ -19,3 +19,13 @@ def signed(number: float, digits: int) -> str:
     '−0.090'
     """
     return f"{number:.{digits}f}".replace("-", "−")
+
+
+def in_latex(number: float, digits: int) -> str:
+    """With so many digits at most, and powers of ten as formulas write them.
+
+    >>> [in_latex(number, 2) for number in (0, 0.25, 1.5e-14)]
+    ['0', '0.25', '1.5 \\\\cdot 10^{-14}']
+    """
+    mantissa, _, exponent = f"{number:.{digits}g}".partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa

@@ -20,8 +20,9 @@ from core.rank_depth import rank_one_residual, residuals
 from core.rank_heads import attend, layer_spectra, random_heads, sweep_head_dims, sweep_outputs
 from pages.components.fold import Formula, Source, fold
 from pages.components.i18n import _
+from pages.components.numbers import in_latex
 from pages.components.plot import Plot
-from pages.components.rank_scene import Chosen, Drawn, Measured, brief, head_dims, heads_of
+from pages.components.rank_scene import Chosen, Drawn, Measured, head_dims, heads_of
 from pages.components.rank_stack import NUM_HEADS, PURE, Variant
 from pages.components.rank_stack import Chosen as ChosenStack
 
@@ -136,7 +137,7 @@ def draw_depth(chosen: ChosenStack, found: Mapping[Variant, Sequence[float]], pl
         formula=lambda: (
             Formula(
                 r"\mathrm{res}(X) = \frac{\lVert X - \mathbf{1}\,\bar{x}^\top \rVert}{\lVert X \rVert}",
-                rf"{found[PURE][-1]:.3g}",
+                in_latex(found[PURE][-1], 3),
                 _("X are the tokens, one a row; x̄ is their mean. For attention alone, after the last layer:"),
             ),
         ),
@@ -156,8 +157,8 @@ def _formulas(chosen: Chosen, largest: float, weights: Measured) -> Sequence[For
     return (
         Formula(
             r"\#\{i : \sigma_i > \varepsilon\,\sigma_1\}",
-            rf"\sigma_1 = {largest:.3f}; \quad \varepsilon = {default_tolerance(seq_len, seq_len):.2g}: "
-            rf"{weights.torch}, \quad \varepsilon = {brief(chosen.tolerance)}: {weights.stated}",
+            rf"\sigma_1 = {largest:.3f}; \quad \varepsilon = {in_latex(default_tolerance(seq_len, seq_len), 2)}: "
+            rf"{weights.torch}, \quad \varepsilon = {in_latex(chosen.tolerance, 1)}: {weights.stated}",
             _("The numerical rank of the chosen head's weights; σ are its singular values, largest first."),
         ),
         Formula(

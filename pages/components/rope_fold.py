@@ -13,6 +13,7 @@ from core.positions.scalings import Method, Unscaled, scaling_for
 from core.rope_as_printed import apply_rotary_emb, position_interpolation
 from pages.components.fold import Formula, Source, fold
 from pages.components.i18n import _
+from pages.components.numbers import in_latex
 from pages.components.plot import Plot
 
 if TYPE_CHECKING:  # the views call this module
@@ -72,8 +73,8 @@ def of_turn(chosen: rope_turn.Chosen, found: rope_turn.Found, plots: Sequence[Pl
                 rf"\begin{{pmatrix}} {after[0]:.4f} \\ {after[1]:.4f} \end{{pmatrix}} = \begin{{pmatrix}} "
                 rf"\cos {angle:.4f} & -\sin {angle:.4f} \\ \sin {angle:.4f} & \cos {angle:.4f} \end{{pmatrix}} "
                 rf"\begin{{pmatrix}} {before[0]:.4f} \\ {before[1]:.4f} \end{{pmatrix}}, \quad "
-                rf"\theta_{{{pair}}} = {chosen.base:g}^{{-{2 * pair}/{chosen.head_dim}}} = "
-                rf"{float(found.scaled.frequencies[pair]):.6f}",
+                rf"\theta_{{{pair}}} = {chosen.base:.0f}^{{-{2 * pair}/{chosen.head_dim}}} = "
+                rf"{in_latex(float(found.scaled.frequencies[pair]), 5)}",
                 _("A pair (a, b) of the query at position m is turned by m θ; b is the base, d the head's dimensions."),
             ),
             Formula(
@@ -167,7 +168,7 @@ def of_extension(chosen: rope_extend.Chosen, found: rope_extend.Found, plots: Se
         formula=lambda: (
             Formula(
                 r"b' = b \cdot s^{\,d/(d-2)}",
-                rf"{chosen.base:g} \cdot {factor:.4g}^{{\,{dim}/{dim - 2}}} = {new_base:,.1f}",
+                rf"{chosen.base:.0f} \cdot {factor:.4g}^{{\,{dim}/{dim - 2}}} = {new_base:,.1f}",
                 _(
                     "NTK-aware: a base with which the slowest pair turns more slowly by the factor s, the "
                     "fastest does not."

@@ -10,6 +10,7 @@ from core.positions.sinusoidal import encode, shift, shift_matrix, similarity_by
 from pages.components import translator
 from pages.components.fold import Formula, Source, fold
 from pages.components.i18n import _
+from pages.components.numbers import in_latex
 from pages.components.plot import Plot
 from pages.components.sinusoidal_order import RANDOM_HEAD_DIM, RANDOM_HEADS, RANDOM_LAYERS, Scene
 from pages.components.sinusoidal_scene import Waves
@@ -88,7 +89,7 @@ def _order_formula(trial: OrderTrial) -> Formula:
         ),
     }
     formula, change, meaning = told[trial.setting]
-    numbers = rf"\max\left|{change}\right| / \max\left|\mathrm{{output}}\right| = {_power(trial.change)}"
+    numbers = rf"\max\left|{change}\right| / \max\left|\mathrm{{output}}\right| = {in_latex(trial.change, 2)}"
     return Formula(formula, numbers, meaning)
 
 
@@ -99,7 +100,8 @@ def _formulas(waves: Waves) -> Sequence[Formula]:
         Formula(
             r"\mathrm{PE}(p)_{2j} = \sin(p\,\theta_j), \quad \mathrm{PE}(p)_{2j+1} = \cos(p\,\theta_j), \quad "
             r"\theta_j = \mathrm{base}^{-2j/d_\mathrm{model}}",
-            rf"\theta_{{{pair}}} = {waves.base:.6g}^{{-{2 * pair}/{waves.d_model}}} = {frequency:.6f}",
+            rf"\theta_{{{pair}}} = {in_latex(waves.base, 7)}^{{-{2 * pair}/{waves.d_model}}} = "
+            rf"{in_latex(frequency, 5)}",
             _("A sine and a cosine for each pair j of dimensions; θ is how far they turn in one position."),
         ),
         Formula(
@@ -111,15 +113,7 @@ def _formulas(waves: Waves) -> Sequence[Formula]:
             r"\mathrm{PE}(p + k) = M_k\,\mathrm{PE}(p), \quad M_k = \mathrm{diag}_j "
             r"\begin{pmatrix} \cos k\theta_j & \sin k\theta_j \\ -\sin k\theta_j & \cos k\theta_j \end{pmatrix}",
             rf"k = {waves.offset}, \quad \max_p \left|M_k\,\mathrm{{PE}}(p) - \mathrm{{PE}}(p + k)\right| "
-            rf"= {_power(waves.moved.residual)}",
+            rf"= {in_latex(waves.moved.residual, 2)}",
             _("A shift by k is one matrix for all positions: it turns every pair by k times its frequency."),
         ),
     )
-
-
-def _power(number: float) -> str:
-    """A small number as LaTeX writes it."""
-    if number == 0:
-        return "0"
-    digits, exponent = f"{number:.1e}".split("e")
-    return rf"{digits} \cdot 10^{{{int(exponent)}}}"

@@ -7,7 +7,7 @@ from pages.components import numbers
 
 def test_the_examples_in_the_docstrings() -> None:
     assert doctest.testmod(numbers).failed == 0
-    assert doctest.testmod(numbers).attempted == 2
+    assert doctest.testmod(numbers).attempted == 3
 
 
 def test_only_nothing_is_nothing() -> None:

@@ -358,3 +358,9 @@ def test_an_exact_zero_is_written_as_such(view: str) -> None:
 @pytest.mark.parametrize(("number", "told"), [(0.0, "0"), (3e-16, "3e-16")])
 def test_tiny_numbers(number: float, told: str) -> None:
     assert sinusoidal_scene.tiny(number) == told
+
+
+def test_large_and_small_numbers_are_written_as_formulas_write_them() -> None:
+    app = opened(base=6, i=30)
+    app.session_state["sinusoidal.opened"] = "formula"
+    assert r"\theta_{15} = 1000000^{-30/32} = 2.3714 \cdot 10^{-6}" in checked(app.run()).latex[1].value
