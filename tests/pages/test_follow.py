@@ -7,7 +7,19 @@ import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
-PAGES = ("translation", "masks", "qkv", "recurrence", "sinusoidal", "rope", "heads", "rank", "gqa", "transformer")
+PAGES = (
+    "translation",
+    "masks",
+    "qkv",
+    "recurrence",
+    "sinusoidal",
+    "rope",
+    "heads",
+    "rank",
+    "gqa",
+    "embeddings",
+    "transformer",
+)
 
 
 def opened(page: str, **address: str) -> AppTest:
