@@ -154,11 +154,19 @@ def _outlines(style: Style) -> list[alt.Chart]:
         layers.append(
             kind.mark_rect(filled=False, stroke=colour, strokeWidth=line, strokeDash=list(dash)).encode(**place)
         )
+    # Each name has a place of its own: two outlines may lie on each other.
     beside = data.transform_filter("datum.is_row").mark_text(
-        text=alt.expr("row_outlines[datum.s]"), align="left", dx=4 * style.scale, fontWeight="bold", fill=style.text
+        text=alt.expr("row_outlines[datum.s]"),
+        align="left",
+        dx=alt.expr(f"{style.scale} * (4 + 13 * datum.s)"),
+        fontWeight="bold",
+        fill=style.text,
     )
     above = data.transform_filter("!datum.is_row").mark_text(
-        text=alt.expr("column_outlines[datum.s]"), fontWeight="bold", fill=style.text
+        text=alt.expr("column_outlines[datum.s]"),
+        dx=alt.expr(f"{style.scale} * (6 * datum.s - 3)"),
+        fontWeight="bold",
+        fill=style.text,
     )
     layers.append(beside.encode(x=alt.X("x2:Q"), y=alt.Y("centre:Q")))
     layers.append(above.encode(x=alt.X("middle:Q"), y=alt.value(-9 * style.scale)))

@@ -173,8 +173,8 @@ def _numbers(chosen: Chosen, found: Found) -> str:
     ]
     heads = ("", _("position"), "× θ", _("angle in rad"), _("in turns"))
     cells = "".join(
-        f"<tr><td>{html.escape(name)}</td><td>{position}</td><td>× {theta:.6f}</td><td>{angle:.4f}</td>"
-        f"<td>{angle / (2 * torch.pi):.3f}</td></tr>"
+        f"<tr><td>{html.escape(name)}</td><td>{position}</td><td>× {theta:.6g}</td><td>{angle:.5g}</td>"
+        f"<td>{angle / (2 * torch.pi):.3g}</td></tr>"
         for name, position, angle in rows
     )
     head = "".join(f"<th>{html.escape(text)}</th>" for text in heads)
@@ -203,7 +203,7 @@ def _in_words(chosen: Chosen, found: Found) -> Sequence[str]:
     if chosen.shift:
         sentences.append(
             _(
-                "Both stand {shift} tokens farther on: both arrows turned by {angle:.3f} rad more, and the score "
+                "Both stand {shift} tokens farther on: both arrows turned by {angle:.3g} rad more, and the score "
                 "changed by {change:.1g}, which is rounding."
             ).format(
                 shift=chosen.shift,

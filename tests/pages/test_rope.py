@@ -196,6 +196,12 @@ def test_the_table_of_wavelengths() -> None:
     assert len(table.value.columns) == 7
 
 
+def test_a_pair_that_hardly_turns_has_its_digits() -> None:
+    app = opened(base=1_000_000, pair=31, shift=100)
+    assert f"× {1e6 ** (-62 / 64):.6g}</td>" in words(app)
+    assert f"turned by {100 * 1e6 ** (-62 / 64):.3g} rad more" in words(app)
+
+
 def test_claims_are_measured() -> None:
     turn, pairings, extend = (words(opened(view=view)) for view in ("turn", "pairings", "extend"))
     assert "0.000133" in turn

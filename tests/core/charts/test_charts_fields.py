@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,15 @@ def test_outlines_differ_in_dashes_as_well_as_in_colour_and_are_named() -> None:
     assert len({layer["mark"]["stroke"] for layer in drawn_outlines}) == 2
     svg = to_svg(specification, field_data(VALUES, outlined_rows=[4, 1], outlined_columns=[2, 3]), LIGHT)
     assert all(svg.count(f">{name}<") == 1 for name in "mnij")
+
+
+def test_names_of_outlines_that_lie_on_each_other_do_not() -> None:
+    specification = spec(row_outlines=("m", "n"), column_outlines=("i", "j"))
+    svg = to_svg(specification, field_data(VALUES, outlined_rows=[2, 2], outlined_columns=[3, 3]), LIGHT)
+    places = {name: re.search(rf'<text[^>]* transform="translate\(([^,]+),[^>]*>{name}<', svg) for name in "mnij"}
+    across = {name: float(found[1]) for name, found in places.items() if found}
+    assert across["n"] - across["m"] > 10
+    assert across["j"] - across["i"] > 5
 
 
 def test_without_outlines_there_are_only_cells() -> None:
