@@ -39,6 +39,11 @@ class DecodingTime:
     seconds: float  # with a KV cache
     seconds_without: float | None  # everything is computed again; None: not measured, too long or too large
 
+    @property
+    def times_without(self) -> float | None:
+        """How many times as long the token takes without a cache; None if that was not measured."""
+        return None if self.seconds_without is None else self.seconds_without / self.seconds
+
     def bound(self, bytes_per_second: float) -> float:
         """Seconds for reading all weights and the whole cache once from memory.
 
@@ -53,6 +58,20 @@ class DecodingTimes:
 
     bytes_per_second: float  # that this machine reads from its memory
     times: tuple[DecodingTime, ...]
+
+    def of_length(self, seq_len: int) -> tuple[DecodingTime, ...]:
+        return tuple(time for time in self.times if time.seq_len == seq_len)
+
+    def of_heads(self, num_kv_heads: int) -> tuple[DecodingTime, ...]:
+        return tuple(time for time in self.times if time.num_kv_heads == num_kv_heads)
+
+    def bound(self, time: DecodingTime) -> float:
+        """Seconds, at the speed of this machine's memory: see `DecodingTime.bound`."""
+        return time.bound(self.bytes_per_second)
+
+    def below_bound(self) -> tuple[DecodingTime, ...]:
+        """The times that are shorter than the bound."""
+        return tuple(time for time in self.times if time.seconds < self.bound(time))
 
 
 def again_bytes(size: DecoderSize, seq_len: int) -> int:

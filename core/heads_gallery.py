@@ -1,5 +1,6 @@
 """The heads of a real model on one translation: what each looks at, in numbers to sort by."""
 
+import math
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -58,6 +59,13 @@ class Measure(StrEnum):
 
 TARGETS = (Measure.PREVIOUS, Measure.NEXT, Measure.SAME, Measure.FIRST, Measure.PUNCTUATION)
 """The measures that are shares of the weight."""
+
+
+def filled_bar(measure: Measure, seq_k: int) -> float:
+    """The value that fills a bar, among seq_k keys: the entropy of equal shares, half of the sentence, all weight."""
+    if measure is Measure.ENTROPY:
+        return math.log2(max(seq_k, 2))  # one key has an entropy of 0, which is no length
+    return max(seq_k - 1, 1) / 2 if measure is Measure.DISTANCE else 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,11 @@ class Waves:
     def incomplete_count(self) -> int:
         return int((~self.complete).sum())
 
+    @property
+    def boundary(self) -> float:
+        """Between the numbers of the last pair that made a full turn and of the next: each turns slower than before."""
+        return len(self.turns) - self.incomplete_count - 0.5
+
 
 def waves(frequencies: Tensor, trained_len: int) -> Waves:
     """How often each pair turned in training.

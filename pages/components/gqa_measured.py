@@ -10,6 +10,7 @@ from core import gqa_times
 from core.charts import curves
 from core.gqa_times import DecoderSize, DecodingTime, DecodingTimes, measure_decoding
 from core.kv_heads import legal_kv_heads
+from core.units import gigabytes, megabytes, milliseconds
 from pages.components.controls import Panel
 from pages.components.gqa_words import amount, row_name
 from pages.components.i18n import _
@@ -21,7 +22,6 @@ KEY = "gqa.times"
 SIZE = DecoderSize()
 HEIGHT = 235
 HEADS, CONTEXTS = (0.9, 18), (100, 10_500)  # the ends of the axes
-MEGABYTE = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +33,10 @@ class Shown:
     num_kv_heads: int
 
     def of_length(self) -> Sequence[DecodingTime]:
-        return _of_length(self.found, self.seq_len)
+        return self.found.of_length(self.seq_len)
 
     def of_heads(self) -> Sequence[DecodingTime]:
-        return [time for time in self.found.times if time.num_kv_heads == self.num_kv_heads]
-
-    def bound(self, time: DecodingTime) -> float:
-        return time.bound(self.found.bytes_per_second)
-
-
-def _of_length(found: DecodingTimes, seq_len: int) -> Sequence[DecodingTime]:
-    return [time for time in found.times if time.seq_len == seq_len]
+        return self.found.of_heads(self.num_kv_heads)
 
 
 @st.cache_resource(show_spinner=False)
@@ -68,7 +61,7 @@ def offer() -> None:
                 heads=SIZE.num_heads,
                 first=gqa_times.LENGTHS[0],
                 last=gqa_times.LENGTHS[-1],
-                megabytes=gqa_times.MOST_BYTES // 1_000_000,
+                megabytes=round(megabytes(gqa_times.MOST_BYTES)),
             )
         )
 
@@ -88,7 +81,7 @@ def choose(panel: Panel, found: DecodingTimes) -> Shown:
     """Only what was measured can be chosen."""
     lengths = sorted({time.seq_len for time in found.times})
     heads = sorted({time.num_kv_heads for time in found.times})
-    whole = [length for length in lengths if len(_of_length(found, length)) == len(heads)]
+    whole = [length for length in lengths if len(found.of_length(length)) == len(heads)]
     with panel.beside():
         seq_len = panel.choice(
             "measured_context",
@@ -129,7 +122,7 @@ def _against_heads(shown: Shown) -> Part:
         curves.curves,
         curves.curves_data(
             [heads] * 2,
-            [[1000 * time.seconds for time in times], [1000 * shown.bound(time) for time in times]],
+            [[milliseconds(time.seconds) for time in times], [milliseconds(shown.found.bound(time)) for time in times]],
             marks=[shown.num_kv_heads],
         ),
         share=1 / 3,
@@ -149,7 +142,7 @@ def _memory(shown: Shown) -> Part:
         curves.curves,
         curves.curves_data(
             [heads] * 2,
-            [[time.weight_bytes / MEGABYTE for time in times], [time.cache_bytes / MEGABYTE for time in times]],
+            [[megabytes(time.weight_bytes) for time in times], [megabytes(time.cache_bytes) for time in times]],
             marks=[shown.num_kv_heads],
         ),
         share=1 / 3,
@@ -171,9 +164,9 @@ def _against_context(shown: Shown) -> Part:
         curves.curves_data(
             [lengths, [time.seq_len for time in without], lengths],
             [
-                [1000 * time.seconds for time in times],
-                [1000 * (time.seconds_without or 0.0) for time in without],
-                [1000 * shown.bound(time) for time in times],
+                [milliseconds(time.seconds) for time in times],
+                [milliseconds(time.seconds_without or 0.0) for time in without],
+                [milliseconds(shown.found.bound(time)) for time in times],
             ],
             marks=[shown.seq_len],
         ),
@@ -207,20 +200,20 @@ def _in_words(shown: Shown) -> Sequence[str]:
             ).format(
                 heads=own.num_kv_heads,
                 context=own.seq_len,
-                time=1000 * own.seconds,
+                time=milliseconds(own.seconds),
                 bytes=amount(own.weight_bytes + own.cache_bytes, "B"),
-                speed=shown.found.bytes_per_second / 1e9,
-                bound=1000 * shown.bound(own),
+                speed=gigabytes(shown.found.bytes_per_second),
+                bound=milliseconds(shown.found.bound(own)),
             )
         )
-    longest = max((time for time in shown.of_heads() if time.seconds_without), key=lambda it: it.seq_len, default=None)
-    if longest is not None and longest.seconds_without is not None:
+    longest = max((time for time in shown.of_heads() if time.times_without), key=lambda it: it.seq_len, default=None)
+    if longest is not None:
         said.append(
             _("Without a cache a token takes {ratio:.0f} times as long at {context:,} tokens.").format(
-                ratio=longest.seconds_without / longest.seconds, context=longest.seq_len
+                ratio=longest.times_without, context=longest.seq_len
             )
         )
-    below = [time for time in shown.found.times if time.seconds < shown.bound(time)]
+    below = shown.found.below_bound()
     if below:
         said.append(
             _(

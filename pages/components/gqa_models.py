@@ -9,6 +9,7 @@ import streamlit as st
 from core.gqa_costs import BYTES, Fit, NumberType, fit
 from core.gqa_presets import DEEPSEEK_V2, MODELS, PublishedLatentModel, PublishedModel
 from core.latent_attention import LatentSizes
+from core.units import gigabytes, kilobytes
 from pages.components.controls import Panel
 from pages.components.gqa_scene import choose_context
 from pages.components.gqa_words import amount
@@ -44,8 +45,8 @@ def choose(panel: Panel, number: NumberType) -> Load:
 def view(load: Load) -> None:
     fits = [load.fit(model) for model in LISTED]
     look_for(*_in_words(load, fits))
-    kilobytes = [load.cache_bytes(model, 1) / 1000 for model in LISTED]
-    gigabytes = [found.weight_bytes / 1e9 for found in fits]
+    per_token = [kilobytes(load.cache_bytes(model, 1)) for model in LISTED]
+    weights = [gigabytes(found.weight_bytes) for found in fits]
     whole = st.column_config.NumberColumn(format="localized")
     table = pd.DataFrame(
         {
@@ -57,8 +58,8 @@ def view(load: Load) -> None:
             "head_dim": [_only_with_kv_heads(model, "head_dim") for model in LISTED],
             "d_model": [_sizes(model).d_model for model in LISTED],
             _("Most tokens"): [model.max_context for model in LISTED],
-            _("Weights, GB"): gigabytes,
-            _("Cache per token, kB"): kilobytes,
+            _("Weights, GB"): weights,
+            _("Cache per token, kB"): per_token,
             _("Users in 80 GB"): [found.users for found in fits],
             _("Source"): [model.source for model in LISTED],
         }
@@ -76,7 +77,7 @@ def view(load: Load) -> None:
             _("Users in 80 GB"): whole,
             _("Weights, GB"): st.column_config.NumberColumn(format="%.1f"),
             _("Cache per token, kB"): st.column_config.ProgressColumn(
-                format="%.1f", min_value=0, max_value=max(kilobytes)
+                format="%.1f", min_value=0, max_value=max(per_token)
             ),
             _("Source"): st.column_config.LinkColumn(display_text=r"https://([^/]+)/"),
         },

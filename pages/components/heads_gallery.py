@@ -1,6 +1,5 @@
 """Every head of a real model on one sentence: its map, and what it looks at in numbers."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from core.heads_gallery import (
     HeadStats,
     Kind,
     Measure,
+    filled_bar,
     main_target,
     measure_heads,
     sort_heads,
@@ -159,7 +159,6 @@ def _table(scene: Scene) -> Part:
     read = scene.read
     order = [read.names.index(each.name) for each in _sorted(scene)]
     longest = max(len(maps.keys) for maps in read.maps)
-    most = {Measure.ENTROPY: math.log2(max(longest, 2)), Measure.DISTANCE: max(longest - 1, 1) / 2}
     return part(
         "table",
         table.measures,
@@ -172,7 +171,9 @@ def _table(scene: Scene) -> Part:
             nonce=clicks(KEY),
         ),
         rows=tuple(
-            table.MeasureRow(name, most.get(Measure(measure), 1.0), ".0%" if Measure(measure) in TARGETS else ".1f")
+            table.MeasureRow(
+                name, filled_bar(Measure(measure), longest), ".0%" if Measure(measure) in TARGETS else ".1f"
+            )
             for measure, name in heads_model.measures().items()
         ),
         names=read.labels,

@@ -17,6 +17,7 @@ from core.claims.recurrence import (
     speed_verdict,
 )
 from core.recurrence import Layer
+from core.units import milliseconds
 from pages.components import recurrence_additive, recurrence_costs, recurrence_layers
 from pages.components.i18n import _
 from pages.components.words import Claim
@@ -138,8 +139,8 @@ def _dot(found: recurrence_additive.Found) -> Claim:
         statement,
         dot_verdict(seconds),
         _("{additive:.2f} ms against {dot:.2f} ms for {count}×{count} pairs of size {dim}.").format(
-            additive=1000 * seconds[Form.ADDITIVE.value],
-            dot=1000 * seconds[Form.DOT.value],
+            additive=milliseconds(seconds[Form.ADDITIVE.value]),
+            dot=milliseconds(seconds[Form.DOT.value]),
             count=recurrence_costs.SIZE.seq_len,
             dim=recurrence_costs.SIZE.dim,
         ),

@@ -8,6 +8,7 @@ import torch
 
 from core.additive import Agreement, Form
 from core.alignment_cost import Cost, Size, measure_forms
+from core.units import milliseconds
 from pages.components.i18n import _
 from pages.components.job import job
 
@@ -35,7 +36,7 @@ def table(agreements: Mapping[Form, Agreement], costs: Mapping[Form, Cost], *, n
                 f"{counted.multiply_adds:,}{once}",
                 f"{agreement.same_strongest:.0%}",
                 f"{agreement.rank_correlation:+.2f}".replace("-", "−"),
-                "–" if seconds is None else f"{1000 * seconds[form]:.2f}\u00a0ms",
+                "–" if seconds is None else f"{milliseconds(seconds[form]):.2f}\u00a0ms",
             )
         )
     body = "".join(f"<tr><th>{name}</th>{_cells(cells)}</tr>" for name, *cells in rows)

@@ -9,6 +9,7 @@ from core import layer_times
 from core.charts import curves
 from core.layer_times import Times
 from core.recurrence import RECURRENT, Layer
+from core.units import milliseconds
 from pages.components.i18n import _
 from pages.components.job import job
 from pages.components.plot import Part, part
@@ -31,7 +32,7 @@ def chart(times: Times, dim: int, series: Sequence[str]) -> Part:
         curves.curves,
         curves.curves_data(
             [times.lengths[: len(one)] for one in seconds],
-            [[1000 * second for second in one] for one in seconds],
+            [[milliseconds(second) for second in one] for one in seconds],
             marks=[] if crossed is None else [crossed],
         ),
         share=0.5,

@@ -92,7 +92,7 @@ def _figure(chosen: Chosen, found: Found) -> Plot:
         curves.curves_data(
             [range(width)] * len(methods),
             [row.reach for row in found.rows],
-            marks=[width - found.as_trained.incomplete_count - 0.5],
+            marks=[found.as_trained.boundary],
         ),
         share=0.44,
         series=methods,

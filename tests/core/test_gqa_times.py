@@ -51,6 +51,18 @@ def test_the_bound_by_hand() -> None:
     assert DecodingTime(1, 2, weight_bytes=30, cache_bytes=12, seconds=9.0, seconds_without=None).bound(7.0) == 6.0
 
 
+def test_measured_times_are_sorted_by_length_heads_and_bound() -> None:
+    quick = DecodingTime(1, 2, weight_bytes=30, cache_bytes=12, seconds=5.0, seconds_without=15.0)
+    slow = DecodingTime(3, 2, weight_bytes=30, cache_bytes=12, seconds=7.0, seconds_without=None)
+    longer = DecodingTime(3, 5, weight_bytes=30, cache_bytes=26, seconds=8.0, seconds_without=None)
+    found = DecodingTimes(7.0, (quick, slow, longer))
+    assert found.of_length(2) == (quick, slow)
+    assert found.of_heads(3) == (slow, longer)
+    assert [found.bound(time) for time in found.times] == [6.0, 6.0, 8.0]
+    assert found.below_bound() == (quick,)  # what takes as long as the bound is not below it
+    assert (quick.times_without, slow.times_without) == (3.0, None)
+
+
 def test_what_would_need_too_much_memory_is_left_out() -> None:
     weights = 3 * 4 * 2 * 12 * 2 * 12  # MHA's, the most
     found = measured(most_bytes=weights + again_bytes(SMALL, 16), lengths=(2, 16, 32, 300))

@@ -15,6 +15,7 @@ from core.heads_gallery import (
     Maps,
     Measure,
     attention_maps,
+    filled_bar,
     is_punctuation,
     main_target,
     measure_heads,
@@ -104,6 +105,13 @@ def test_every_head_is_measured_in_its_place() -> None:
 )
 def test_punctuation(token: str, mark: bool) -> None:
     assert is_punctuation(token) is mark
+
+
+@pytest.mark.parametrize(("seq_k", "entropy", "distance"), [(1, 1, 0.5), (2, 1, 0.5), (8, 3, 3.5)])
+def test_what_fills_a_bar(seq_k: int, entropy: float, distance: float) -> None:
+    assert filled_bar(Measure.ENTROPY, seq_k) == entropy
+    assert filled_bar(Measure.DISTANCE, seq_k) == distance
+    assert {filled_bar(target, seq_k) for target in TARGETS} == {1.0}
 
 
 @pytest.mark.parametrize("measure", list(Measure))

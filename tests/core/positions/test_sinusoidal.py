@@ -114,6 +114,7 @@ def test_turns_in_training() -> None:
     assert found.turns.tolist() == pytest.approx([10, 1, 100 / 101])
     assert found.complete.tolist()[::2] == [True, False]
     assert waves(torch.tensor([1.0, 1e-3]), 100).incomplete_count == 1
+    assert waves(torch.tensor([1.0, 0.1, 1e-3]), 100).boundary == 1.5  # pairs 0 and 1 turn, pair 2 does not
     with pytest.raises(ValueError, match=r"trained_len \(0\) must be at least 1"):
         waves(torch.ones(1), 0)
 
