@@ -1,5 +1,6 @@
 """Programs that reproduce the numbers of the GQA page without this app."""
 
+from core.gqa_costs import MEMORY_BYTES
 from core.gqa_presets import DEEPSEEK_V2, MODELS
 
 TIME = '''"""One new token through layers of grouped-query attention with a KV cache, in plain PyTorch, timed."""
@@ -131,9 +132,9 @@ with torch.inference_mode():
                 print(f"layer {{number}}, {{num_kv_heads}} KV heads, {{how:>5}}: {{error:.4f}}")
 '''
 
-MODELS_PROGRAM = '''"""How many users fit in 80 GB with published models: weights and caches only."""
+MODELS_PROGRAM = '''"""How many users fit in {memory} bytes with published models: weights and caches only."""
 
-SEQ_LEN, BYTES_PER_NUMBER, MEMORY = {seq_len}, {bytes_per_number}, 80 * 10**9
+SEQ_LEN, BYTES_PER_NUMBER, MEMORY = {seq_len}, {bytes_per_number}, {memory}
 
 MODELS = {{  # name: (weights, numbers in the cache per token)
 {models}
@@ -158,7 +159,9 @@ def models_program(*, seq_len: int, bytes_per_number: int) -> str:
         f"    {model.name!r}: ({model.parameters}, {model.cache_bytes(seq_len=1, batch=1, bytes_per_number=1)}),"
         for model in (*MODELS, DEEPSEEK_V2)
     ]
-    return MODELS_PROGRAM.format(seq_len=seq_len, bytes_per_number=bytes_per_number, models="\n".join(lines))
+    return MODELS_PROGRAM.format(
+        seq_len=seq_len, bytes_per_number=bytes_per_number, models="\n".join(lines), memory=f"{MEMORY_BYTES:_}"
+    )
 
 
 def time_program(*, d_model: int, num_heads: int, num_kv_heads: int, num_layers: int, seq_len: int) -> str:

@@ -11,6 +11,9 @@ from torch import Tensor
 
 from core.checks import check_between
 
+ENERGY_SHARE = 0.9
+"""The share of the energy Σσ² that counts as most of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
@@ -98,7 +101,19 @@ def energy_rank(values: Tensor, *, share: float) -> Tensor:
     return (before < share * energy.sum(dim=-1, keepdim=True)).sum(dim=-1)
 
 
-def ranks_of(values: Tensor, *, tolerance: float, share: float = 0.9) -> tuple[Ranks, ...]:
+def terms_needed(values: Tensor, *, error: float) -> Tensor:
+    """How many terms of the decomposition rebuild the matrix with at most this relative error, in Frobenius norms.
+
+    Shapes: values (…, count), largest first → int64 (…).
+    Raises: ValueError if the values are not float64 or there are none, or error is not above 0 and below 1.
+    Source: Eckart & Young 1936.
+    """
+    if not 0 < error < 1:
+        raise ValueError(f"error ({error}) must be above 0 and below 1")
+    return energy_rank(values, share=1 - error**2)
+
+
+def ranks_of(values: Tensor, *, tolerance: float, share: float = ENERGY_SHARE) -> tuple[Ranks, ...]:
     """All measures of several matrices from their singular values, (matrices, count): no decomposition is needed.
 
     Raises: ValueError as the single measures do.

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from core import cached_decoding, gqa, gqa_conversion, gqa_costs, gqa_snippets, gqa_times, kv_heads, latent_attention
 from core.gqa_conversion import Pooling
-from core.gqa_costs import BYTES
+from core.gqa_costs import BYTES, MEMORY_BYTES
 from core.gqa_presets import DEEPSEEK_V2
 from core.kv_cache import KVCache
+from core.units import gigabytes
 from pages.components import gqa_conversion as conversion_view
 from pages.components import translator
 from pages.components.fold import Formula, Source, fold
@@ -216,15 +217,15 @@ def _conversion_formulas(shown: conversion_view.Shown) -> Sequence[Formula]:
 
 
 def _model_formulas(load: Load) -> Sequence[Formula]:
-    found, sizes = load.fit(DEEPSEEK_V2), DEEPSEEK_V2.sizes
+    found, sizes, memory = load.fit(DEEPSEEK_V2), DEEPSEEK_V2.sizes, gigabytes(MEMORY_BYTES)
     return (
         Formula(
-            r"\left\lfloor \frac{80 \cdot 10^9 - W}{C} \right\rfloor",
+            rf"\left\lfloor \frac{{{memory:.0f} \cdot 10^9 - W}}{{C}} \right\rfloor",
             rf"W = {_number(found.weight_bytes)}, \quad C = {_number(found.bytes_per_user)}",
             _(
-                "Users in 80 GB: W bytes of weights, C of cache for each; none if the weights do not fit. "
+                "Users in {memory:.0f} GB: W bytes of weights, C of cache for each; none if the weights do not fit. "
                 "Below it, {name}."
-            ).format(name=DEEPSEEK_V2.name),
+            ).format(memory=memory, name=DEEPSEEK_V2.name),
         ),
         Formula(
             r"C_\mathrm{MLA} = (d_c + d_\mathrm{rope})\,L\,n\,b",

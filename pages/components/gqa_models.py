@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from core.gqa_costs import BYTES, Fit, NumberType, fit
+from core.gqa_costs import BYTES, MEMORY_BYTES, Fit, NumberType, fit
 from core.gqa_presets import DEEPSEEK_V2, MODELS, PublishedLatentModel, PublishedModel
 from core.latent_attention import LatentSizes
 from core.units import gigabytes, kilobytes
@@ -47,6 +47,7 @@ def view(load: Load) -> None:
     look_for(*_in_words(load, fits))
     per_token = [kilobytes(load.cache_bytes(model, 1)) for model in LISTED]
     weights = [gigabytes(found.weight_bytes) for found in fits]
+    users_fit = _("Users in {memory:.0f} GB").format(memory=gigabytes(MEMORY_BYTES))
     whole = st.column_config.NumberColumn(format="localized")
     table = pd.DataFrame(
         {
@@ -60,7 +61,7 @@ def view(load: Load) -> None:
             _("Most tokens"): [model.max_context for model in LISTED],
             _("Weights, GB"): weights,
             _("Cache per token, kB"): per_token,
-            _("Users in 80 GB"): [found.users for found in fits],
+            users_fit: [found.users for found in fits],
             _("Source"): [model.source for model in LISTED],
         }
     )
@@ -74,7 +75,7 @@ def view(load: Load) -> None:
             "head_dim": st.column_config.TextColumn(alignment="right"),
             "d_model": whole,
             _("Most tokens"): whole,
-            _("Users in 80 GB"): whole,
+            users_fit: whole,
             _("Weights, GB"): st.column_config.NumberColumn(format="%.1f"),
             _("Cache per token, kB"): st.column_config.ProgressColumn(
                 format="%.1f", min_value=0, max_value=max(per_token)
@@ -102,13 +103,22 @@ def _sizes(model: PublishedModel | PublishedLatentModel) -> PublishedModel | Lat
 
 def _in_words(load: Load, fits: Sequence[Fit]) -> Sequence[str]:
     by_users = max(zip(LISTED, fits, strict=True), key=lambda pair: pair[1].users)
+    memory = gigabytes(MEMORY_BYTES)
     too_large = [model.name for model, found in zip(LISTED, fits, strict=True) if not found.weights_fit]
     return (
         _(
-            "With {context:,} tokens each and numbers kept as {number}, {name} has room for the most users in 80 GB: "
-            "{users:,}. Only weights and caches are counted."
-        ).format(context=load.seq_len, number=load.number.value, name=by_users[0].name, users=by_users[1].users),
-        _("The weights alone exceed 80 GB: {names}.").format(names=", ".join(too_large)) if too_large else "",
+            "With {context:,} tokens each and numbers kept as {number}, {name} has room for the most users in "
+            "{memory:.0f} GB: {users:,}. Only weights and caches are counted."
+        ).format(
+            context=load.seq_len,
+            number=load.number.value,
+            name=by_users[0].name,
+            users=by_users[1].users,
+            memory=memory,
+        ),
+        _("The weights alone exceed {memory:.0f} GB: {names}.").format(memory=memory, names=", ".join(too_large))
+        if too_large
+        else "",
         _(
             "{name} has latent attention (MLA): {numbers} numbers per token and layer, {bytes} in all, as much as "
             "{kv_heads:.2f} KV heads of {dim} would take; no KV heads are kept."

@@ -9,9 +9,10 @@ import streamlit as st
 
 from core.charts.bar_table import TableWords, bar_table, bar_table_data
 from core.charts.shared_heads import SharedWords, shared_heads, shared_heads_data
-from core.gqa_costs import BYTES
+from core.gqa_costs import BYTES, MEMORY_BYTES
 from core.gqa_rows import CostRow, cost_rows, row_of, shares
 from core.kv_heads import kv_head_of
+from core.units import gigabytes
 from pages.components.gqa_scene import Scene, of_model
 from pages.components.gqa_words import amount, row_name, sharing
 from pages.components.i18n import _
@@ -109,7 +110,7 @@ def _costs(scene: Scene, rows: Sequence[CostRow]) -> Part:
             _("KV cache\nof the batch"),
             _("Multiply-adds\nper decoded token"),
             _("Bytes moved\nper decoded token"),
-            _("Users\nin 80 GB"),
+            _("Users\nin {memory:.0f} GB").format(memory=gigabytes(MEMORY_BYTES)),
         ),
         words=TableWords(row_axis=_("KV heads"), row=_("KV heads"), column=_("cost"), value=_("exactly")),
         title=_("What each number of KV heads costs: click a row to choose it"),
@@ -179,13 +180,15 @@ def _in_words(scene: Scene, rows: Sequence[CostRow]) -> Sequence[str]:
             parameters=part_of.parameters,
             adds=part_of.multiply_adds,
         )
-    weights = amount(own.fit.weight_bytes, "B")
+    weights, memory = amount(own.fit.weight_bytes, "B"), gigabytes(MEMORY_BYTES)
     if own.fit.weights_fit:
         third = _(
-            "{users:,} users with {context:,} tokens each fit in 80 GB beside {weights} of weights; as MHA {mha:,}. "
-            "Only weights and caches are counted."
-        ).format(users=own.fit.users, context=scene.seq_len, weights=weights, mha=mha.fit.users)
+            "{users:,} users with {context:,} tokens each fit in {memory:.0f} GB beside {weights} of weights; as MHA "
+            "{mha:,}. Only weights and caches are counted."
+        ).format(users=own.fit.users, context=scene.seq_len, memory=memory, weights=weights, mha=mha.fit.users)
     else:
-        third = _("Nobody fits in 80 GB: the weights alone take {weights}.").format(weights=weights)
+        third = _("Nobody fits in {memory:.0f} GB: the weights alone take {weights}.").format(
+            memory=memory, weights=weights
+        )
     too_long = _("{name} was published for at most {most:,} tokens.").format(name=model.name, most=model.max_context)
     return (first, second, third, too_long if scene.seq_len > model.max_context else "")

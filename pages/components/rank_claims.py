@@ -26,6 +26,7 @@ from core.claims.rank import (
     together_verdict,
     told_bound,
 )
+from core.rank import ENERGY_SHARE
 from core.rank_heads import head_spectra, layer_spectra, random_w_o
 from pages.components import rank_stack
 from pages.components.i18n import _
@@ -80,7 +81,7 @@ def _bottleneck() -> Claim:
         bottleneck_verdict(head),
         _(
             "head_dim {head_dim}: the logits have rank {logits}, the weights {weights} of {n}. Only these are low: "
-            "effective rank {effective:.0f}, {energy} values for 90% of the energy, stable rank {stable:.1f}."
+            "effective rank {effective:.0f}, {energy} values for {share:.0%} of the energy, stable rank {stable:.1f}."
         ).format(
             head_dim=head.head_dim,
             logits=head.logits.numerical,
@@ -88,6 +89,7 @@ def _bottleneck() -> Claim:
             n=head.seq_len,
             effective=head.weights.effective,
             energy=head.weights.energy,
+            share=ENERGY_SHARE,
             stable=head.weights.stable,
         ),
     )

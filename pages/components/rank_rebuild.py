@@ -9,7 +9,7 @@ from torch import Tensor
 from core.attention_maps import coarsen
 from core.charts import heatmaps
 from core.charts.curves import Axis, curves, curves_data
-from core.rank import energy_rank, reconstruct, reconstruction_errors
+from core.rank import reconstruct, reconstruction_errors, terms_needed
 from pages.components import rank_fold
 from pages.components.i18n import _, ngettext
 from pages.components.plot import figure, part
@@ -19,7 +19,7 @@ from pages.components.words import look_for
 KEY = "rank.rebuild"
 HEIGHT = 300
 EQUAL_SHARES = 8  # as many of them have the darkest colour, so that maps of many tokens are not pale
-NEARLY_ALL = 0.99  # of the energy: an error of 10 %
+SMALL = 0.1  # an error that a sentence names
 
 
 def draw(chosen: Chosen) -> None:
@@ -102,15 +102,15 @@ def _blocks(tokens: Sequence[str], size: int) -> tuple[str, ...]:
 
 
 def _in_words(chosen: Chosen, values: Tensor, errors: Tensor, rebuilt: Tensor) -> Sequence[str]:
-    count, enough = len(values), int(energy_rank(values, share=NEARLY_ALL))
+    count, enough = len(values), int(terms_needed(values, error=SMALL))
     return (
         ngettext(
             "The nearest map of rank {k} is off by {error:.1%} of the size of the weights (Frobenius norms); an error "
-            "of 10% needs {count} term of {all}.",
+            "of {small:.0%} needs {count} term of {all}.",
             "The nearest map of rank {k} is off by {error:.1%} of the size of the weights (Frobenius norms); an error "
-            "of 10% needs {count} terms of {all}.",
+            "of {small:.0%} needs {count} terms of {all}.",
             enough,
-        ).format(k=chosen.k, error=float(errors[chosen.k]), count=enough, all=count),
+        ).format(k=chosen.k, error=float(errors[chosen.k]), small=SMALL, count=enough, all=count),
         _as_a_map(rebuilt),
     )
 

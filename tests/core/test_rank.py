@@ -21,6 +21,7 @@ from core.rank import (
     reconstruction_errors,
     singular_values,
     stable_rank,
+    terms_needed,
 )
 
 
@@ -117,6 +118,20 @@ def test_no_other_matrix_of_that_rank_comes_nearer() -> None:
         basis = torch.linalg.qr(random(7, 2, seed=seed)).Q
         other = basis @ (basis.T @ matrix)  # the best with these two columns
         assert float((matrix - other).norm()) > nearest
+
+
+@pytest.mark.parametrize("error", [0.02, 0.3, 0.9])
+def test_as_few_terms_as_an_error_allows(error: float) -> None:
+    spectrum = torch.tensor([11, 7, 5, 3, 2, 1], dtype=torch.float64)
+    errors = [math.sqrt(float(spectrum[k:].square().sum() / spectrum.square().sum())) for k in range(7)]
+    count = int(terms_needed(spectrum, error=error))
+    assert errors[count] <= error < errors[count - 1]
+
+
+@pytest.mark.parametrize("error", [0.0, 1.0, -0.1, math.nan])
+def test_an_error_lies_between_nothing_and_everything(error: float) -> None:
+    with pytest.raises(ValueError, match=r"error \(.*\) must be above 0 and below 1"):
+        terms_needed(values(1), error=error)
 
 
 def test_the_energy_rank_rebuilds_as_well_as_it_promises() -> None:
