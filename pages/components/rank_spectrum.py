@@ -117,10 +117,10 @@ def _table(chosen: Chosen, rows: dict[tuple[str, tuple[int, int]], Measured]) ->
         _("stable"),
         _("{share:.0%} energy").format(share=chosen.share),
     )
-    lines = ["".join(f"<th>{html.escape(head)}</th>" for head in heads)]
+    lines = ["".join(f"<th>{_whole_words(head)}</th>" for head in heads)]
     for (name, (height, width)), ranks in rows.items():
+        called = name.format(head=chosen.head + 1)
         cells = (
-            name.format(head=chosen.head + 1),
             f"{height} × {width}",
             str(ranks.torch),
             str(ranks.stated),
@@ -128,10 +128,20 @@ def _table(chosen: Chosen, rows: dict[tuple[str, tuple[int, int]], Measured]) ->
             f"{ranks.stable:.1f}",
             str(ranks.energy),
         )
-        lines.append("".join(f"<td>{html.escape(cell)}</td>" for cell in cells))
+        lines.append(f"<td>{_whole_words(called)}</td>" + "".join(f"<td>{_whole(cell)}</td>" for cell in cells))
     body = "".join(f"<tr>{line}</tr>" for line in lines)
-    table = f'<table class="atlas-grid dense" style="white-space:nowrap">{body}</table>'
+    table = f'<table class="atlas-grid dense">{body}</table>'
     return f'<div class="atlas-wide" tabindex="0">{table}</div>'
+
+
+def _whole(text: str) -> str:
+    """The text in HTML, in one line however narrow the table is."""
+    return f'<span style="white-space:nowrap">{html.escape(text)}</span>'
+
+
+def _whole_words(text: str) -> str:
+    """The text in HTML; a line of it ends between two words, and not within 1e-5."""
+    return " ".join(_whole(word) for word in text.split())
 
 
 def _in_words(chosen: Chosen, logits: Measured, heads: Sequence[Measured], outputs: Measured) -> Sequence[str]:

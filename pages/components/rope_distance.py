@@ -35,6 +35,7 @@ from pages.components.rope_scene import (
 from pages.components.words import look_for
 
 KEY = "rope.distance"
+LEGIBLE = 700  # pixels: six small charts stand side by side
 SIZES = (16, 64, 128)
 PAIRING = Pairing.HALF_SPLIT
 POINTS = 110  # of each curve
@@ -237,6 +238,7 @@ def _figure(chosen: Chosen, found: Found) -> Plot:
             "scores usually are; below them the wavelength of every pair, and the size of scores for each kind of "
             "vectors. Dashed lines mark trained and target length."
         ),
+        least=LEGIBLE,
     )
 
 

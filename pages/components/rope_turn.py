@@ -173,8 +173,8 @@ def _numbers(chosen: Chosen, found: Found) -> str:
     ]
     heads = ("", _("position"), "× θ", _("angle in rad"), _("in turns"))
     cells = "".join(
-        f"<tr><td>{html.escape(name)}</td><td>{position}</td><td>× {theta:.6g}</td><td>{angle:.5g}</td>"
-        f"<td>{angle / (2 * torch.pi):.3g}</td></tr>"
+        f"<tr><td>{html.escape(name)}</td><td>{position}</td><td>×\N{NO-BREAK SPACE}{theta:.6g}</td>"
+        f"<td>{angle:.5g}</td><td>{angle / (2 * torch.pi):.3g}</td></tr>"
         for name, position, angle in rows
     )
     head = "".join(f"<th>{html.escape(text)}</th>" for text in heads)

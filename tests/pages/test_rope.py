@@ -198,7 +198,7 @@ def test_the_table_of_wavelengths() -> None:
 
 def test_a_pair_that_hardly_turns_has_its_digits() -> None:
     app = opened(base=1_000_000, pair=31, shift=100)
-    assert f"× {1e6 ** (-62 / 64):.6g}</td>" in words(app)
+    assert f"×\N{NO-BREAK SPACE}{1e6 ** (-62 / 64):.6g}</td>" in words(app)
     assert f"turned by {100 * 1e6 ** (-62 / 64):.3g} rad more" in words(app)
 
 
