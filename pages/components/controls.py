@@ -117,8 +117,10 @@ class Panel:
                 step if st.session_state.pop(_next(key), False) else 0
             )
             value = nearest(wanted, low, high, step)  # the bounds may have moved since, or it lies between two steps
-            if value != st.session_state[key] or not address.says(key, value, start):
+            said = address.says(key, value, start)
+            if value != st.session_state[key] or not said:
                 st.session_state[key] = value
+            self._insist(name, value, said)
             self._watch(name, (low, high, step))
         found = st.slider(
             label, low, high, start, step, key=key, help=help, format=format, width=self._width, bind="query-params"
@@ -139,6 +141,19 @@ class Panel:
             self._tried.discard(name)
         else:
             self._tried.add(name)
+            st.session_state[AGAIN] = True
+
+    def _insist(self, name: str, value: object, said: bool) -> None:
+        """Let the browser ask once more, if the address does not say this value yet.
+
+        Where a preset changes a choice, too, what the server says of that replaces what the browser has just written of
+        a control that is new on the page; the run that the browser asks for says it again.
+        """
+        kept = self._own(f"{name}.insisted")
+        if said:
+            st.session_state.pop(kept, None)
+        elif st.session_state.get(kept) != value:
+            st.session_state[kept] = value
             st.session_state[AGAIN] = True
 
     def _watch(self, name: str, bounds: tuple[float, float, float]) -> None:
@@ -184,6 +199,12 @@ class Panel:
 
     def toggle(self, name: str, label: str, *, default: bool, help: str | None = None) -> bool:
         key, asked = self._begin(name, default)
+        if key in st.session_state:
+            now: bool = st.session_state[key]
+            said = st.query_params.get(key, str(default)).lower() == str(now).lower()
+            if not said:
+                st.session_state[key] = now
+            self._insist(name, now, said)
         value = self._values[name] = st.toggle(
             label, default, key=key, help=help, width=self._width, bind="query-params"
         )
@@ -211,6 +232,11 @@ class Panel:
         """
         key, asked = self._begin(name, default)
         whole = st.session_state.get(key, default if asked is None else asked)
+        if key in st.session_state:
+            said = st.query_params.get(key, default) == whole
+            if not said:
+                st.session_state[key] = whole
+            self._insist(name, whole, said)
         if len(whole) > max_chars:
             st.session_state[key] = whole[:max_chars]
         if lines == 1:

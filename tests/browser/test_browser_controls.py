@@ -184,6 +184,26 @@ def test_the_address_keeps_a_slider_whose_bounds_have_moved(server: Server, open
     assert pictures(page) == shown
 
 
+@pytest.mark.parametrize(
+    ("path", "preset", "key", "value"),
+    [
+        ("/rank", "Large weights", "rank_scale", "3"),
+        ("/heads?heads_view=off", "One number each", "heads_head", "5"),
+        ("/sinusoidal?sinusoidal_view=sentence", "512 dimensions", "sinusoidal_d_model", "512"),
+    ],
+)
+def test_the_address_keeps_what_a_preset_of_another_view_says(
+    server: Server, open_page: Open, path: str, preset: str, key: str, value: str
+) -> None:
+    page = open_page(server.url + path)
+    page.locator(PRESETS).filter(has_text=preset).click()
+    page.wait_for_url(re.compile(rf"{key}={value}\b"))
+    settle(page)
+    page.reload()
+    settle(page)
+    assert page.locator(f".st-key-{key} input").input_value() == value
+
+
 def test_back_takes_a_choice_back(server: Server, open_page: Open) -> None:
     page = open_page(server.url + "/translation")
     before = pictures(page)
