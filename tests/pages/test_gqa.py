@@ -225,7 +225,7 @@ def test_before_the_measurement_nothing_is_drawn_or_judged() -> None:
     app = opened(view="measured")
     assert not charts(app)
     assert verdicts(app) == ["holds", "undecided"]
-    assert any("up to 15 seconds and 400 MB" in text.value for text in app.markdown)
+    assert any("about 13 seconds and 400 MB" in text.value for text in app.markdown)
 
 
 @pytest.mark.usefixtures("_measured")
