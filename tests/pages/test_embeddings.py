@@ -1,14 +1,12 @@
 """The embeddings page: every view and control, in every language, on the lesson's words, real models and own tables."""
 
 import html
-import io
 import json
 import re
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -20,6 +18,7 @@ from core.models import ModelError, ModelProblem
 from pages import embeddings
 from pages.components import arriving, embeddings_table, embeddings_words, shelf
 from pages.components.embeddings_upload import STATE, Brought
+from tests.pages.apps import charts, checked
 
 LANGUAGES = ("en", "zh_CN")
 VIEWS = ("map", "seeds", "sum", "cosines")
@@ -38,23 +37,6 @@ def begun(*, language: str = "en", **address: str) -> AppTest:
 def opened(*, language: str = "en", **address: str) -> AppTest:
     """The page as it opens at this address in a browser of this language, which must be without errors."""
     return checked(begun(language=language, **address).run())
-
-
-def checked(app: AppTest) -> AppTest:
-    assert not app.exception, app.exception[0].message
-    assert not app.error
-    return app
-
-
-def charts(app: AppTest) -> dict[str, pd.DataFrame]:
-    """Every dataset of every chart, by name; without what counts clicks."""
-    return {
-        dataset.name: pa.ipc.open_stream(io.BytesIO(dataset.data.data))
-        .read_pandas()
-        .drop(columns="nonce", errors="ignore")
-        for chart in app.get("vega_lite_chart")
-        for dataset in chart.proto.datasets
-    }
 
 
 def words(app: AppTest) -> str:

@@ -1,13 +1,11 @@
 """The page on the whole Transformer: every view and control, in every language, on models built and loaded."""
 
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -19,6 +17,7 @@ from core.transformer import NormPlace, PositionKind, Stacks, TransformerConfig
 from pages.components import shelf, transformer_scene
 from pages.components.transformer_blocks import columns_of
 from tests.core.test_anatomy import NETWORKS
+from tests.pages.apps import charts, checked
 from tests.tiny import save_model, tiny_marian, tiny_t5, tiny_tokenizer
 from tests.tiny_text import byte_pairs, distilbert, gpt2, word_pieces
 
@@ -34,23 +33,6 @@ def opened(*, language: str = "en", **address: str) -> AppTest:
     for name, value in address.items():
         app.query_params[f"transformer_{name}"] = value
     return checked(app.run())
-
-
-def checked(app: AppTest) -> AppTest:
-    assert not app.exception, app.exception[0].message
-    assert not app.error
-    return app
-
-
-def charts(app: AppTest) -> dict[str, pd.DataFrame]:
-    """Every dataset of every chart, by name; without what counts clicks."""
-    return {
-        dataset.name: pa.ipc.open_stream(io.BytesIO(dataset.data.data))
-        .read_pandas()
-        .drop(columns="nonce", errors="ignore")
-        for chart in app.get("vega_lite_chart")
-        for dataset in chart.proto.datasets
-    }
 
 
 def spec(app: AppTest) -> str:
