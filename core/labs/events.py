@@ -1,4 +1,4 @@
-"""What a training tells while it runs: a step after every step of its optimiser, a finding where something was measured.
+"""What a training tells while it runs: a step for every step of its optimiser, a finding for every measurement.
 
 A training is a generator of these: whoever runs it draws one after the other, and stops when it likes. They travel from
 process to process as lines of JSON.
