@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from pages.components import warm
+from pages.components import lab, warm
 from pages.components.i18n import _
 
 
@@ -45,6 +45,7 @@ def _lazily(module: str, *, computes: bool = False) -> Callable[[], None]:
     """A page that is imported when it is first opened, and if it computes, not before torch is there."""
 
     def render() -> None:
+        lab.stay(module)
         ready = warm.start()
         if computes and not ready.is_set():
             with st.spinner(_("Loading the mathematics…")):
