@@ -11,7 +11,7 @@ from enum import StrEnum
 import torch
 from torch import Tensor, nn
 
-from core.attention import scaled_dot_product_attention
+from core.attention import AttentionTrace, scaled_dot_product_attention
 from core.checks import check_divisible, check_even, check_sizes
 from core.heads import merge_heads, split_heads
 from core.positions.rope import Pairing, rotate
@@ -86,13 +86,17 @@ class SelfAttention(nn.Module):
         self.q, self.k, self.v, self.o = (nn.Linear(d_model, d_model) for _ in range(4))
 
     def forward(self, x: Tensor, attend_mask: Tensor, turns: Turns | None) -> Tensor:
+        output = self.trace(x, attend_mask, turns).output
+        result: Tensor = self.o(merge_heads(output))  # (batch, seq_len, d_model)
+        return result
+
+    def trace(self, x: Tensor, attend_mask: Tensor, turns: Turns | None) -> AttentionTrace:
+        """What every head does with x (batch, seq_len, d_model), before the heads are merged."""
         q, k, v = (split_heads(part(x), self.num_heads) for part in (self.q, self.k, self.v))
         # each (batch, num_heads, seq_len, head_dim)
         if turns is not None:
             q, k = (rotate(part, turns.cos, turns.sin, pairing=PAIRING) for part in (q, k))
-        output = scaled_dot_product_attention(q, k, v, attend_mask=attend_mask).output
-        result: Tensor = self.o(merge_heads(output))  # (batch, seq_len, d_model)
-        return result
+        return scaled_dot_product_attention(q, k, v, attend_mask=attend_mask)
 
 
 class Layer(nn.Module):
