@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from core.labs.events import JSON, Event, Found, Step
 
-DIGITS = 4  # of a loss that is kept
+POINTS, DIGITS = 100, 4  # of a curve that is kept, and of its losses
 
 
 @dataclass(slots=True, eq=False)
@@ -64,9 +64,9 @@ class Record:
             self.tokens,
         )
 
-    def plain(self, most: int) -> dict[str, JSON]:
-        """As JSON, each curve with at most so many points, and losses of DIGITS digits after the point."""
-        curves = {name: curve.thinned(most) for name, curve in self.curves.items()}
+    def plain(self) -> dict[str, JSON]:
+        """As JSON, each curve with at most POINTS of its points, and losses of DIGITS digits after the point."""
+        curves = {name: curve.thinned(POINTS) for name, curve in self.curves.items()}
         return {
             "curves": {
                 name: {"steps": curve.steps, "losses": [round(loss, DIGITS) for loss in curve.losses]}

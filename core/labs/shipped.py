@@ -11,6 +11,7 @@ from core.labs.record import Record
 from core.labs.settings import plain
 
 FOLDER = Path(__file__).parent.parent / "assets" / "labs"
+_COMPACT: dict[str, Any] = {"separators": (",", ":"), "allow_nan": False, "ensure_ascii": False}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,7 +19,7 @@ class Run:
     """One training of the comparison."""
 
     settings: dict[str, JSON]
-    record: Record  # its curves have at most 100 points each
+    record: Record  # its curves have at most POINTS points each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,3 +51,14 @@ def shipped(experiment: str, folder: Path = FOLDER) -> Shipped:
     values = json.loads(path.read_text(encoding="utf-8"))
     runs = tuple(Run(run["settings"], Record.from_plain(run["record"])) for run in values["runs"])
     return Shipped(values["made"], values["program"], values["torch"], values["seconds"], runs)
+
+
+def write(made: Shipped, experiment: str, folder: Path = FOLDER) -> Path:
+    """Write it where `shipped` reads it: a line for every run. Returns: the file."""
+    runs = (json.dumps({"settings": run.settings, "record": run.record.plain()}, **_COMPACT) for run in made.runs)
+    head = {"made": made.made, "program": made.program, "torch": made.torch, "seconds": made.seconds}
+    text = json.dumps(head, **_COMPACT).removesuffix("}") + ',"runs":[\n' + ",\n".join(runs) + "\n]}\n"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{experiment}.json"
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return path

@@ -56,15 +56,16 @@ def write(events: Iterable[Event], out: BinaryIO, clock: Callable[[], float] = t
     """
     lines: list[str] = []
     last = -math.inf
-    for event in events:
-        if isinstance(event, Step) and not math.isfinite(event.loss):
-            _flush(lines, out)
-            sys.exit(DIVERGED)
-        lines.append(to_line(event))
-        if clock() - last >= EVERY:
-            _flush(lines, out)
-            last = clock()
-    _flush(lines, out)
+    try:
+        for event in events:
+            if isinstance(event, Step) and not math.isfinite(event.loss):
+                sys.exit(DIVERGED)
+            lines.append(to_line(event))
+            if clock() - last >= EVERY:
+                _flush(lines, out)
+                last = clock()
+    finally:
+        _flush(lines, out)  # also before an error
 
 
 def _flush(lines: list[str], out: BinaryIO) -> None:
