@@ -87,8 +87,8 @@ def repeated_characters(text: str) -> float:
 def repeated_phrases(text: str, length: int = GRAM) -> float:
     """The share of phrases of so many characters that stood in the text before.
 
-    >>> repeated_phrases("abab", 2)
-    0.3333333333333333
+    >>> repeated_phrases("ababa", 2)
+    0.5
 
     Raises: ValueError if the text is shorter than a phrase, or length is less than 1.
     """
