@@ -1,0 +1,116 @@
+"""What losses by position say: means over spans of the text, beside those of windows; of one run or of many seeds."""
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.checks import check_sizes
+from core.labs.events import JSON
+from core.labs.longer_reading import LONGEST, PER_LENGTH
+from core.labs.record import Record
+from core.labs.shipped import Run
+
+Losses = Sequence[float | None]
+"""By buckets of positions, see `core.labs.longer_reading`; None where nothing was measured."""
+
+SPANS: Mapping[int, range] = {
+    1: range(PER_LENGTH),
+    2: range(PER_LENGTH, 2 * PER_LENGTH),
+    4: range(2 * PER_LENGTH, 4 * PER_LENGTH),
+    8: range(4 * PER_LENGTH, LONGEST * PER_LENGTH),
+}
+"""Where a span ends, in trained lengths → its buckets. 1 is what was trained; 4 is beyond two lengths, up to four."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Several seeds: their mean, and the least and the largest of them."""
+
+    mean: float
+    low: float
+    high: float
+    seeds: int
+
+
+def centres(trained_len: int) -> list[float]:
+    """The middle of every bucket, as a position counted from 1.
+
+    >>> centres(8)[:3]
+    [1.5, 3.5, 5.5]
+
+    Raises: ValueError if trained_len is less than 1.
+    """
+    check_sizes(trained_len=trained_len)
+    bucket = trained_len / PER_LENGTH
+    return [(place + 0.5) * bucket + 0.5 for place in range(LONGEST * PER_LENGTH)]
+
+
+def span_mean(losses: Losses, span: int) -> float | None:
+    """The mean loss within a span; None if part of it was not measured.
+
+    Raises: ValueError if there is no such span.
+    """
+    if span not in SPANS:
+        raise ValueError(f"span ({span}) must be one of {', '.join(map(str, SPANS))}")
+    buckets = SPANS[span]
+    inside = [loss for loss in losses[buckets.start : buckets.stop] if loss is not None]
+    return statistics.fmean(inside) if len(inside) == len(buckets) else None
+
+
+def excess(losses: Losses, window: Losses, span: int) -> float | None:
+    """By how much the loss within a span lies above that of windows in the same span; None if either is missing.
+
+    Both predict the same characters, so this is what the strange positions cost, less what the longer context is worth.
+    Raises: ValueError as `span_mean` does.
+    """
+    full, short = span_mean(losses, span), span_mean(window, span)
+    return None if full is None or short is None else full - short
+
+
+def found(record: Record, curve: str, name: str) -> Losses:
+    """What was measured; empty if it was not (yet)."""
+    values: Losses = record.found.get(curve, {}).get(name, [])
+    return values
+
+
+def collect(runs: Iterable[Run], curve: str, name: str, *, like: Mapping[str, JSON]) -> list[Losses]:
+    """What the runs with these settings, whatever their seed, have measured; those without it are left out.
+
+    like: settings; of those in which runs may differ otherwise ("rope": True) there may be less.
+    """
+    return [
+        losses
+        for run in runs
+        if all(run.settings.get(key) == value for key, value in like.items())
+        and (losses := found(run.record, curve, name))
+    ]
+
+
+def spread_by_bucket(every: Sequence[Losses]) -> list[Spread | None]:
+    """For every bucket the spread over the seeds; None where one of them has nothing.
+
+    Raises: ValueError if the seeds have different numbers of buckets.
+    """
+    if len({len(losses) for losses in every}) > 1:
+        raise ValueError(f"losses ({', '.join(str(len(losses)) for losses in every)}) must have as many buckets")
+    return [spread(values) for values in zip(*every, strict=True)]
+
+
+def spread(values: Sequence[float | None]) -> Spread | None:
+    """The spread of one number over the seeds; None if there are none, or one is missing."""
+    numbers = [value for value in values if value is not None]
+    if not numbers or len(numbers) < len(values):
+        return None
+    return Spread(statistics.fmean(numbers), min(numbers), max(numbers), len(numbers))
+
+
+def curve_values(losses: Losses) -> list[Any]:
+    """For charts: NaN, which is not drawn, where nothing was measured; as long as the longest text.
+
+    >>> len(curve_values([0.5, None]))
+    32
+    """
+    missing = float("nan")
+    filled = [missing if loss is None else loss for loss in losses]
+    return filled + [missing] * (LONGEST * PER_LENGTH - len(filled))
