@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.checks import check_sizes
-from core.labs.events import JSON
 from core.labs.longer_reading import LONGEST, PER_LENGTH
 from core.labs.record import Record
 from core.labs.shipped import Run
@@ -58,33 +57,40 @@ def span_mean(losses: Losses, span: int) -> float | None:
     return statistics.fmean(inside) if len(inside) == len(buckets) else None
 
 
-def excess(losses: Losses, window: Losses, span: int) -> float | None:
-    """By how much the loss within a span lies above that of windows in the same span; None if either is missing.
-
-    Both predict the same characters, so this is what the strange positions cost, less what the longer context is worth.
-    Raises: ValueError as `span_mean` does.
-    """
-    full, short = span_mean(losses, span), span_mean(window, span)
-    return None if full is None or short is None else full - short
-
-
 def found(record: Record, curve: str, name: str) -> Losses:
     """What was measured; empty if it was not (yet)."""
     values: Losses = record.found.get(curve, {}).get(name, [])
     return values
 
 
-def collect(runs: Iterable[Run], curve: str, name: str, *, like: Mapping[str, JSON]) -> list[Losses]:
-    """What the runs with these settings, whatever their seed, have measured; those without it are left out.
+def reference(record: Record, kind: str) -> Losses:
+    """What a kind reaches without strange positions: inside the trained length its loss, beyond it that of windows."""
+    loss, window = found(record, kind, "loss"), found(record, kind, "window")
+    return [*loss[:PER_LENGTH], *window[PER_LENGTH:]] if loss and window else []
 
-    like: settings; of those in which runs may differ otherwise ("rope": True) there may be less.
+
+def cost(record: Record, curve: str, name: str, span: int) -> float | None:
+    """By how much a loss within a span lies above the reference of the same model; None if either is missing.
+
+    Both predict the same characters. Beyond the trained length this is what strange positions cost, less what the
+    longer context is worth; inside it is what another reading or a short training has changed.
+    curve: a kind ("rope"), or a reading of its positions ("rope.linear").
+    Raises: ValueError as `span_mean` does.
     """
-    return [
-        losses
-        for run in runs
-        if all(run.settings.get(key) == value for key, value in like.items())
-        and (losses := found(run.record, curve, name))
-    ]
+    loss = span_mean(found(record, curve, name), span)
+    plain = span_mean(reference(record, curve.partition(".")[0]), span)
+    return None if loss is None or plain is None else loss - plain
+
+
+def costs(runs: Iterable[Run], curve: str, name: str, span: int) -> tuple[float, ...]:
+    """The cost in each of the runs that measured it. Raises: ValueError as `span_mean` does."""
+    every = [cost(run.record, curve, name, span) for run in runs]
+    return tuple(value for value in every if value is not None)
+
+
+def collect(runs: Iterable[Run], curve: str, name: str) -> list[Losses]:
+    """What the runs have measured, one for each; those that have not are left out."""
+    return [losses for run in runs if (losses := found(run.record, curve, name))]
 
 
 def spread_by_bucket(every: Sequence[Losses]) -> list[Spread | None]:

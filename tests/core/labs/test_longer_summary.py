@@ -1,6 +1,7 @@
 """What is made of losses by position."""
 
 import math
+from typing import Any
 
 import pytest
 
@@ -9,9 +10,11 @@ from core.labs.longer_summary import (
     Spread,
     centres,
     collect,
+    cost,
+    costs,
     curve_values,
-    excess,
     found,
+    reference,
     span_mean,
     spread,
     spread_by_bucket,
@@ -23,8 +26,9 @@ LOSSES = [float(number) for number in range(32)]
 WINDOW = [None] * 4 + [1.0] * 28
 
 
-def run(seed: int, losses: list[float], **settings: object) -> Run:
-    return Run({"seed": seed, "rope": True, "steps": 5, **settings}, Record(found={"rope": {"loss": losses}}))
+def run(losses: list[float], **readings: list[float]) -> Run:
+    found: dict[str, dict[str, Any]] = {"rope": {"loss": losses, "window": WINDOW}, "rope.linear": dict(readings)}
+    return Run({"seed": 0}, Record(found=found))
 
 
 def test_spans_hold_every_bucket_once() -> None:
@@ -49,21 +53,33 @@ def test_means_over_spans() -> None:
 
 
 def test_what_strange_positions_cost() -> None:
-    assert excess(LOSSES, WINDOW, 4) == 10.5
-    assert excess(LOSSES, WINDOW, 1) is None
-    assert excess(LOSSES[:4], WINDOW, 2) is None
+    record = run(LOSSES, before=[loss + 2 for loss in LOSSES]).record
+    assert reference(record, "rope") == [0.0, 1.0, 2.0, 3.0] + [1.0] * 28
+    assert [cost(record, "rope", "loss", span) for span in SPANS] == [0.0, 4.5, 10.5, 22.5]
+    assert [cost(record, "rope.linear", "before", span) for span in SPANS] == [2.0, 6.5, 12.5, 24.5]
+    assert cost(record, "rope.linear", "after", 2) is None
+    assert cost(run(LOSSES[:4]).record, "rope", "loss", 2) is None  # learnt positions end
+    assert cost(Record(), "rope", "loss", 1) is None
+    assert reference(Record(found={"rope": {"loss": LOSSES}}), "rope") == []  # while it is trained
+    with pytest.raises(ValueError, match=r"span \(16\)"):
+        cost(record, "rope", "loss", 16)
+
+
+def test_costs_of_the_runs_that_measured_them() -> None:
+    runs = [run(LOSSES), run([1.0] * 32), Run({"seed": 1}, Record())]
+    assert costs(runs, "rope", "loss", 4) == (10.5, 0.0)
 
 
 def test_nothing_was_found_yet() -> None:
     assert found(Record(), "rope", "loss") == []
-    assert found(run(0, LOSSES).record, "rope", "loss") == LOSSES
-    assert found(run(0, LOSSES).record, "rope", "window") == []
+    assert found(run(LOSSES).record, "rope", "loss") == LOSSES
+    assert found(run(LOSSES).record, "rope.linear", "before") == []
 
 
-def test_runs_are_collected_by_their_settings() -> None:
-    runs = [run(0, [1.0]), run(1, [2.0]), run(2, [3.0], steps=6), run(3, [4.0], rope=False)]
-    assert collect(runs, "rope", "loss", like={"rope": True, "steps": 5}) == [[1.0], [2.0]]
-    assert collect(runs, "rope", "window", like={}) == []
+def test_what_several_runs_measured() -> None:
+    runs = [run([1.0]), run([2.0]), Run({"seed": 1}, Record())]
+    assert collect(runs, "rope", "loss") == [[1.0], [2.0]]
+    assert collect(runs, "sinusoidal", "loss") == []
 
 
 def test_the_spread_over_seeds() -> None:
