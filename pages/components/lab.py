@@ -24,7 +24,7 @@ from core.labs.settings import plain
 from core.labs.shipped import Shipped, shipped
 from core.labs.training import State, Training
 from pages.components.i18n import _
-from pages.components.lab_words import ended, progress, queued
+from pages.components.lab_words import ended, forbidden, progress, queued
 
 EVERY = 0.5  # seconds between two looks at a run
 EVERY_IN_QUEUE = 2.0  # and at one that waits, of which there may be forty
@@ -80,11 +80,10 @@ class Lab:
 
     @property
     def seen(self) -> Seen:
-        """What is to be shown now."""
-        if self._mine is not None:
-            record = self._mine.record
-            if record.total or self._mine.active:  # what failed at once hides nothing
-                return Seen(record, "yours", self._mine.active)
+        """What is to be shown now; whoever waits still sees what ships."""
+        mine = self._mine
+        if mine is not None and (mine.state is State.RUNNING or mine.progress[1]):  # what failed at once hides nothing
+            return Seen(mine.record, "yours", mine.active)
         if self._shipped is not None:
             return Seen(self._shipped.record, "shipped")
         return Seen(Record(), "none")
@@ -145,28 +144,31 @@ class Lab:
 
     def _progress(self, training: Training) -> None:
         other = training is not self._mine
-        if training.state is State.WAITING:
-            st.progress(0.0, text=queued(training, desk().running, other=other))
-        else:
-            done, total = training.progress
-            st.progress(done / total if total else 0.0, text=progress(training, other=other))
+        done, total = training.progress
+        waits = training.state is State.WAITING
+        said = queued(training, desk().running, other=other) if waits else progress(training, other=other)
+        meanwhile = self._label() if other else self._shown()
+        st.progress(done / total if total else 0.0, text=f"{said} {meanwhile}")
 
     def _label(self) -> str:
-        """What is shown, and how this session's own run ended."""
-        said = [] if self._mine is None else [ended(self._mine, desk())]
+        """How this session's own run ended, and what is shown."""
+        said = "" if self._mine is None else ended(self._mine, desk())
+        return f"{said} {self._shown()}".strip()
+
+    def _shown(self) -> str:
+        """What is shown, unless it is this session's own."""
         source = self.seen.source
+        said = ""
         if source == "shipped":
-            all_of_them = results(self._name)
-            said.append(
-                _("Shipped result, made on {date} by {program}.").format(
-                    date=all_of_them.made, program=f"`{all_of_them.program}`"
-                )
+            from_file = results(self._name)
+            said = _("Shipped result, made on {date} by {program}.").format(
+                date=from_file.made, program=f"`{from_file.program}`"
             )
         elif source == "none" and not desk().places:
-            said.append(_("Nothing ships for these settings, and this server trains nothing: choose others, or Reset."))
-        elif source == "none":
-            said.append(_("Not trained yet with these settings: press Start."))
-        return " ".join(said)
+            said = _("Nothing ships for these settings.")
+        elif source == "none" and self._active is None:
+            said = _("Not trained yet with these settings: press Start.")
+        return said if desk().places else f"{said} {forbidden()}".strip()
 
     def _start(self) -> None:
         for training in _trainings():

@@ -50,10 +50,14 @@ def ended(training: Training, desk: Desk) -> str:
     return _failure(training, desk)
 
 
+def forbidden() -> str:
+    return _("This server trains nothing: whoever runs it has switched that off.")
+
+
 def _failure(training: Training, desk: Desk) -> str:
     match training.reason:
         case Reason.FORBIDDEN:
-            return _("This server trains nothing: whoever runs it has switched that off.")
+            return forbidden()
         case Reason.FULL:
             return ngettext(
                 "The queue is full: {count} training waits already. Try again in a few minutes.",

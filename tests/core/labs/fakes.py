@@ -39,6 +39,7 @@ match settings["end"]:
 """
 
 COMMAND = (sys.executable, "-S", "-c", PROGRAM)
+HANGING = (sys.executable, "-S", "-c", PROGRAM.replace('"end": ""', '"end": "hang"'))  # until it is stopped
 CATALOGUE = {"tiny": "tests.core.labs.tiny_lab"}
 HANG = {"end": "hang"}
 LONGEST = 60.0  # seconds that a test waits; a busy machine is slow
