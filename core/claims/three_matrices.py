@@ -1,7 +1,7 @@
 """The claims about layers that share their matrices, after training: what it costs, and why."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from core.claims import Verdict
 
@@ -32,6 +32,9 @@ class ComparedLike(Protocol):
     def shared(self) -> SpreadLike: ...
 
 
+Case = TypeVar("Case", bound=ComparedLike)
+
+
 # ----------------------------------------------------------------- sharing Q = K, sharing V = K, or none: what it costs
 
 
@@ -40,7 +43,7 @@ def costs(compared: ComparedLike, *, margin: float = MARGIN) -> bool:
     return compared.shared.high < compared.separate.low - margin
 
 
-def counted(every: Sequence[ComparedLike], *, solved: float = SOLVED) -> list[ComparedLike]:
+def counted(every: Sequence[Case], *, solved: float = SOLVED) -> list[Case]:
     """The cases that three matrices solve, in the mean of their seeds."""
     return [one for one in every if one.separate.mean >= solved]
 

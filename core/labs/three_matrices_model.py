@@ -69,6 +69,16 @@ def new_model(sharing: Sharing, d_model: int, head_dim: int, *, skip: bool, gene
     return Model(names, tags, q, k, v, draw(head_dim, d_model, head_dim), answer, skip)
 
 
+def sizes(sharing: Sharing, d_model: int, head_dim: int) -> tuple[int, int]:
+    """How many numbers are trained: of the projections, and in all.
+
+    Raises: ValueError if d_model or head_dim is less than 1.
+    """
+    model = new_model(sharing, d_model, head_dim, skip=False, generator=torch.Generator())
+    projections, every = (sum(each.numel() for each in group) for group in (model.projections, model.parameters))
+    return projections, every
+
+
 def run(model: Model, batch: Batch, *, look_at_self: bool) -> Answered:
     """Let every token look at all tokens, or at all others, and answer from what it has fetched.
 
