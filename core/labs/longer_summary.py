@@ -120,3 +120,23 @@ def curve_values(losses: Losses) -> list[Any]:
     missing = float("nan")
     filled = [missing if loss is None else loss for loss in losses]
     return filled + [missing] * (LONGEST * PER_LENGTH - len(filled))
+
+
+def mean_beyond(losses: Losses) -> float | None:
+    """The mean loss beyond the trained length; None if part of it was not measured."""
+    beyond = [loss for loss in losses[PER_LENGTH:] if loss is not None]
+    return statistics.fmean(beyond) if len(beyond) == (LONGEST - 1) * PER_LENGTH else None
+
+
+def worst_cost(record: Record, curve: str, name: str, up_to: int) -> float | None:
+    """The largest cost of the spans up to so many trained lengths; None if one of them was not measured."""
+    every = [cost(record, curve, name, span) for span in SPANS if span <= up_to]
+    measured = [value for value in every if value is not None]
+    return max(measured) if measured and len(measured) == len(every) else None
+
+
+def cheapest(record: Record, curves: Iterable[str], name: str, up_to: int) -> tuple[str, float] | None:
+    """The curve whose worst cost is the least, and that cost; None unless all were measured."""
+    every = [(curve, worst_cost(record, curve, name, up_to)) for curve in curves]
+    measured = [(curve, value) for curve, value in every if value is not None]
+    return min(measured, key=lambda pair: pair[1]) if measured and len(measured) == len(every) else None

@@ -9,15 +9,18 @@ from core.labs.longer_summary import (
     SPANS,
     Spread,
     centres,
+    cheapest,
     collect,
     cost,
     costs,
     curve_values,
     found,
+    mean_beyond,
     reference,
     span_mean,
     spread,
     spread_by_bucket,
+    worst_cost,
 )
 from core.labs.record import Record
 from core.labs.shipped import Run
@@ -97,3 +100,26 @@ def test_what_was_not_measured_is_not_drawn() -> None:
     assert drawn[0] == 0.5
     assert all(math.isnan(value) for value in drawn[1:])
     assert len(drawn) == 32
+
+
+def test_the_mean_beyond() -> None:
+    assert mean_beyond(LOSSES) == 17.5
+    assert mean_beyond(WINDOW) == 1.0
+    assert mean_beyond(LOSSES[:4]) is None
+
+
+def test_the_cheapest_reading() -> None:
+    found = {
+        "rope": {"loss": LOSSES, "window": WINDOW},
+        "rope.none": {"before": LOSSES},
+        "rope.ntk": {"before": [5.0] * 32},
+    }
+    record = Record(found=found)
+    assert worst_cost(record, "rope.none", "before", 2) == 4.5
+    assert worst_cost(record, "rope.ntk", "before", 2) == 4.0
+    assert worst_cost(record, "rope.ntk", "before", 1) == 3.5
+    assert cheapest(record, ["rope.none", "rope.ntk"], "before", 2) == ("rope.ntk", 4.0)
+    assert cheapest(record, ["rope.none", "rope.ntk"], "before", 1) == ("rope.none", 0.0)
+    assert cheapest(record, ["rope.none", "rope.yarn"], "before", 1) is None
+    assert cheapest(record, [], "before", 1) is None
+    assert worst_cost(record, "rope.ntk", "after", 1) is None
