@@ -3,6 +3,7 @@
     python tools/benchmark.py                      every page, first views, memory, decoding
     python tools/benchmark.py /translation         this page only
     python tools/benchmark.py --load --json out.json
+    python tools/benchmark.py --while-training     only /masks, without and with two trainings beside it
 
 Machines differ and are noisy: what counts is a ratio of medians within one run. A page and its floor take turns, key
 press by key press. The floor (floor_page.py) is an otherwise empty Streamlit page with one slider and the chart of the
@@ -13,12 +14,14 @@ import argparse
 import asyncio
 import base64
 import csv
+import importlib
 import json
+import math
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +31,9 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from core.labs.catalogue import EXPERIMENTS
+from core.labs.desk import Desk
+from core.labs.process import WORKER
 from tools.browser import DESKTOP, PATIENCE, ROOT, SLIDER, Server, chromium, page_paths, settle
 from tools.floor_page import CHARTS
 from tools.users import Visit, visit
@@ -48,6 +54,11 @@ SENTENCES = 20
 MOST_TIMES_THE_FLOOR = 1.25
 FEWEST_PICTURES = 8.0
 MOST_TIMES_GENERATE = 1.3
+MOST_TIMES_ALONE = 2.0
+
+TRAININGS = 2  # beside a page
+TRAINED = ("open_book", "longer")
+ROUNDS = 4  # of key presses without and with them
 
 
 @dataclass(slots=True)
@@ -65,6 +76,19 @@ class PageResult:
 
 
 @dataclass(slots=True)
+class Beside:
+    """Milliseconds from a key press to its picture, while nothing is trained and while something is."""
+
+    path: str
+    alone_ms: list[float] = field(default_factory=list)
+    training_ms: list[float] = field(default_factory=list)
+
+    @property
+    def ratio(self) -> float:
+        return statistics.median(self.training_ms) / statistics.median(self.alone_ms)
+
+
+@dataclass(slots=True)
 class FirstView:
     path: str
     title_ms: float
@@ -79,6 +103,7 @@ class Results:
     memory_mb: float | None = None
     users: Visit | None = None
     decoding_ratio: float | None = None
+    beside: Beside | None = None
 
 
 # ------------------------------------------------------------------------------------------------------ in the browser
@@ -233,6 +258,41 @@ def measure_default_garbage(browser: Browser, floor: Server, presses: int) -> li
     return [time for time in times if time is not None]
 
 
+def measure_while_training(
+    browser: Browser, app: Server, path: str, presses: int, command: Sequence[str] = WORKER
+) -> Beside:
+    """The page without and with trainings, in turns. Raises: RuntimeError if one ends while it should run."""
+    page, _ = open_page(browser, app.url + path)
+    thumb = find_slider(page, path)
+    if thumb is None:
+        raise RuntimeError(f"{path} has no slider")
+    warm_up(page, app, thumb)
+    result = Beside(path)
+
+    def answers() -> list[float]:
+        times = [press(page, thumb) for _ in range(math.ceil(presses / ROUNDS))]
+        return [time for time in times if time is not None]
+
+    desk = Desk(TRAININGS, seconds=math.inf, patience=math.inf, command=command)
+    try:
+        for _ in range(ROUNDS):
+            result.alone_ms += answers()
+            trainings = [desk.submit(name, importlib.import_module(EXPERIMENTS[name]).Settings()) for name in TRAINED]
+            while not all(training.progress[0] for training in trainings):
+                time.sleep(0.05)
+            result.training_ms += answers()
+            if not all(training.active for training in trainings):
+                raise RuntimeError("a training ended before the page was measured")
+            for training in trainings:
+                training.stop()
+            while desk.running:
+                time.sleep(0.01)
+    finally:
+        desk.close()
+    page.context.close()
+    return result
+
+
 # ------------------------------------------------------------------------------------------------------ on the server
 
 
@@ -318,20 +378,19 @@ def report(results: Results) -> str:
             f"greedy trace : generate with attentions  {results.decoding_ratio:.2f}   "
             f"(at most {MOST_TIMES_GENERATE}: {verdict(results.decoding_ratio <= MOST_TIMES_GENERATE)})"
         )
+    if results.beside is not None:
+        beside = results.beside
+        lines.append(
+            f"{beside.path} while {TRAININGS} trainings run   {statistics.median(beside.training_ms):.0f} ms, "
+            f"without {statistics.median(beside.alone_ms):.0f} ms, ratio {beside.ratio:.2f}   "
+            f"(at most {MOST_TIMES_ALONE:.0f}: {verdict(beside.ratio <= MOST_TIMES_ALONE)}; n = {len(beside.alone_ms)})"
+        )
     return "\n".join(lines)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pages", nargs="*", help="paths such as /translation; all pages if none is named")
-    parser.add_argument("--presses", type=int, default=25, help="key presses per page (25)")
-    parser.add_argument("--chromium", help="path of the browser; else the environment's CHROMIUM, or /usr/bin/chromium")
-    parser.add_argument("--load", action="store_true", help="also: 30 simulated people at once")
-    parser.add_argument("--json", type=Path, help="write all samples into this file")
-    options = parser.parse_args()
-
+def measure_pages(results: Results, options: argparse.Namespace) -> None:
+    """Everything else."""
     paths = options.pages or page_paths()
-    results = Results()
     with chromium(options.chromium) as browser:
         results.first_views = [measure_first_view(browser, path) for path in paths]
         with (
@@ -350,6 +409,27 @@ def main() -> None:
         with Server() as app:
             results.users = asyncio.run(visit(app.url, paths[-1]))
     results.decoding_ratio = measure_decoding()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pages", nargs="*", help="paths such as /translation; all pages if none is named")
+    parser.add_argument("--presses", type=int, default=25, help="key presses per page (25)")
+    parser.add_argument("--chromium", help="path of the browser; else the environment's CHROMIUM, or /usr/bin/chromium")
+    parser.add_argument("--load", action="store_true", help="also: 30 simulated people at once")
+    parser.add_argument(
+        "--while-training", action="store_true", help="only: the first page (/masks), without and with two trainings"
+    )
+    parser.add_argument("--json", type=Path, help="write all samples into this file")
+    options = parser.parse_args()
+
+    results = Results()
+    if options.while_training:
+        path = (options.pages or ["/masks"])[0]
+        with chromium(options.chromium) as browser, Server() as app:
+            results.beside = measure_while_training(browser, app, path, options.presses)
+    else:
+        measure_pages(results, options)
     print(report(results))
     if options.json:
         options.json.write_text(json.dumps(asdict(results), indent=1) + "\n", encoding="utf-8")

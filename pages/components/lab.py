@@ -92,7 +92,7 @@ class Lab:
 
     def bar(self) -> None:
         """The row with the buttons, and how far it is or what is shown."""
-        with st.container(key=f"{self._name}_lab", horizontal=True, gap="small", vertical_alignment="center"):
+        with st.container(key="lab_bar", horizontal=True, gap="small", vertical_alignment="center"):
             again = self._mine is not None and self._mine.active
             st.button(
                 _("Start"),
