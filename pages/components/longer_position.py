@@ -31,20 +31,19 @@ def draw(settings: Settings, seen: Seen) -> Plot:
     main = Kind.ROPE if settings.rope else settings.kinds[0]
     names = kind_names()
     windows = found(record, main, "window")
-    in_windows = _("in windows of {length}").format(length=settings.trained_len)
     parts = [
         _part(
             "kinds",
             _("As trained"),
             {name: found(record, kind, "loss") for kind, name in names.items()}  # a kind keeps its colour
-            | {f"{names[main]} {in_windows}": windows},
+            | {_("{kind}, windows").format(kind=names[main]): windows},
             settings,
             marks=(1,),
         )
     ]
     for name, title in _readings(settings).items():
         losses = {method_names()[method]: found(record, reading_curve(method), name) for method in METHODS} | {
-            in_windows: windows
+            _("windows"): windows
         }
         parts.append(_part(name, title, losses, settings, marks=(1, settings.factor)))
     return figure(
@@ -93,6 +92,13 @@ def _part(name: str, title: str, losses: dict[str, Losses], settings: Settings, 
 
 def in_words(settings: Settings, record: Record) -> Sequence[str]:
     """What to look for, as far as it was measured."""
+    if not record.found:
+        return (
+            _(
+                "Nothing was measured with these settings yet. Guess before you press Start: which curve rises beyond "
+                "{length} characters, and how soon?"
+            ).format(length=settings.trained_len),
+        )
     return (
         *_spans(settings, record),
         *_windows(settings, record),
@@ -129,8 +135,8 @@ def _windows(settings: Settings, record: Record) -> Sequence[str]:
         return ()
     return (
         _(
-            "Given only the last {length} characters, as if nothing stood before them, the same models reach {each}: "
-            "what lies above that is what strange positions cost."
+            "In windows, given only the last {length} characters, the same models reach {each}: what lies above that "
+            "is what strange positions cost."
         ).format(length=settings.trained_len, each=", ".join(each)),
     )
 
@@ -141,18 +147,26 @@ def _cheapest(settings: Settings, record: Record) -> Sequence[str]:
     length = settings.factor * settings.trained_len
     if before is None:
         return ()
-    said = [
-        _("Of RoPE's readings, up to {length} characters, {name} costs least: {cost} nats where it costs most.").format(
-            length=length, name=names[before[0]], cost=signed(before[1], 2)
+    first, cost = names[before[0]], signed(before[1], 2)
+    if after is None:
+        return (
+            _("Of RoPE's readings, up to {length} characters, {name} costs least: {cost} nats at worst.").format(
+                length=length, name=first, cost=cost
+            ),
         )
-    ]
-    if after is not None:
-        said.append(
-            _("After {steps} more steps on texts of {length}: {name}, {cost} nats.").format(
-                steps=settings.tune_steps, length=length, name=names[after[0]], cost=signed(after[1], 2)
-            )
-        )
-    return (" ".join(said),)
+    return (
+        _(
+            "Of RoPE's readings, up to {length} characters, {name} costs least: {cost} nats at worst. After {steps} "
+            "more steps on texts of {length}: {again}, {cost_again} nats."
+        ).format(
+            length=length,
+            name=first,
+            cost=cost,
+            steps=settings.tune_steps,
+            again=names[after[0]],
+            cost_again=signed(after[1], 2),
+        ),
+    )
 
 
 def _ends(settings: Settings) -> Sequence[str]:

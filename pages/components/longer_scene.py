@@ -58,7 +58,7 @@ def kind_names() -> Mapping[Kind, str]:
         Kind.SINUSOIDAL: _("sinusoidal"),
         Kind.LEARNT: _("learnt"),
         Kind.ROPE: "RoPE",
-        Kind.ROPE_LONG: _("RoPE, trained long"),
+        Kind.ROPE_LONG: _("RoPE, long"),
     }
 
 

@@ -19,11 +19,12 @@ SHARE = 1 / 3
 def draw() -> Plot:
     usual, runs = Settings(), results("longer").runs
     look_for(*_in_words(usual, runs))
-    in_windows = _("in windows of {length}").format(length=usual.trained_len)
     windows = (Kind.ROPE.value, "window")
-    kinds = {name: (kind.value, "loss") for kind, name in kind_names().items()} | {f"RoPE {in_windows}": windows}
+    kinds = {name: (kind.value, "loss") for kind, name in kind_names().items()} | {
+        _("{kind}, windows").format(kind="RoPE"): windows
+    }
     readings = {
-        name: {method_names()[method]: (reading_curve(method), name) for method in METHODS} | {in_windows: windows}
+        name: {method_names()[method]: (reading_curve(method), name) for method in METHODS} | {_("windows"): windows}
         for name in ("before", "after")
     }
     return figure(
