@@ -118,4 +118,4 @@ def _in_words(runs: Sequence[Run]) -> Sequence[str]:
 def in_short(spread: Spread) -> str:
     """0.56 (0.55–0.57), or one number where all seeds agree."""
     mean, low, high = (f"{number:.2f}" for number in (spread.mean, spread.low, spread.high))
-    return mean if low == high else f"{mean} ({low}–{high})"
+    return mean if low == high else _("{mean} ({low}–{high})").format(mean=mean, low=low, high=high)
