@@ -165,6 +165,22 @@ def rows(runs: Sequence[Run]) -> tuple[Row, ...]:
     return tuple(_row(leak, records) for leak, records in _by_leak(runs).items())
 
 
+def exam_losses(runs: Sequence[Run]) -> dict[int, list[float]]:
+    """The loss of every seed's exam, by leak; 0 is the closed book."""
+    papers = {leak: [Paper.of(record, _curve(leak)) for record in records] for leak, records in _by_leak(runs).items()}
+    return {leak: [paper.honest.loss for paper in every if paper is not None] for leak, every in papers.items()}
+
+
+def wins(runs: Sequence[Run]) -> dict[Winner, int]:
+    """How many exams each has won; a run without one does not count."""
+    found = dict.fromkeys(Winner, 0)
+    for run in runs:
+        closed, opened = (Paper.of(run.record, curve) for curve in (CLOSED, OPEN))
+        if closed is not None and opened is not None:
+            found[winner(closed.honest, opened.honest)] += 1
+    return found
+
+
 def bands(runs: Sequence[Run]) -> dict[int, Band]:
     """The losses of the quizzes over the training, by leak; 0 is the closed book.
 

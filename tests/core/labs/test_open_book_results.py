@@ -15,11 +15,13 @@ from core.labs.open_book_results import (
     Writing,
     attention,
     bands,
+    exam_losses,
     final_loss,
     honest_curve,
     rows,
     strongest,
     winner,
+    wins,
 )
 from core.labs.record import Curve, Record
 from core.labs.shipped import Run
@@ -132,6 +134,20 @@ def test_a_text_without_words_has_no_real_ones() -> None:
     assert rows([made(0, 64, 0.4, 5.0, real=None)])[1].real.mean == 0
 
 
+def test_exam_losses() -> None:
+    assert exam_losses(RUNS) == {
+        0: pytest.approx([0.4, 0.5, 0.6]),
+        1: pytest.approx([5 + 1 / 64, 6 + 1 / 64, 7 + 1 / 64]),
+        64: pytest.approx([6, 7, 8]),
+    }
+
+
+def test_wins() -> None:
+    even, other = made(3, 64, 5.0, 5.0), made(4, 64, 6.0, 5.0)
+    unsat = Run(asdict(Settings()), Record())
+    assert wins([*RUNS, even, other, unsat]) == {Winner.CLOSED: 6, Winner.OPEN: 1, Winner.NEITHER: 1}
+
+
 def test_bands() -> None:
     found = bands(RUNS)
     assert list(found) == [0, 1, 64]
@@ -150,5 +166,5 @@ def test_bands_need_the_same_steps() -> None:
 
 def test_without_runs_there_is_nothing() -> None:
     assert rows([]) == ()
-    assert bands([]) == {}
+    assert bands([]) == exam_losses([]) == {}
     assert rows([Run(asdict(Settings()), Record())]) == ()
