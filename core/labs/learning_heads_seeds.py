@@ -137,3 +137,9 @@ def change(of: Mapping[int, Sequence[Result]], matrix: str, measure: str) -> flo
     before, after = ranks(of, matrix, measure)
     changes = [after[num_heads].mean - before[num_heads].mean for num_heads in of]
     return statistics.fmean(changes) if changes else math.nan
+
+
+def shares_of_one_head(every: Sequence[Result]) -> tuple[float, ...]:
+    """What the first head puts on the answers of its look-ups, the larger share first; means over the seeds."""
+    ordered = [sorted(result.focus[0], reverse=True) for result in every]
+    return tuple(statistics.fmean(shares) for shares in zip(*ordered, strict=True))

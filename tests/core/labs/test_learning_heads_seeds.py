@@ -20,6 +20,7 @@ from core.labs.learning_heads_seeds import (
     change,
     ranks,
     results,
+    shares_of_one_head,
     solved,
     spread,
     working,
@@ -102,3 +103,11 @@ def test_heads_that_work_for_a_look_up() -> None:
     assert result((0.1, OWN), (OWN - 0.01, 0.4), (0.7, 0.3)).owners == (1, None, 0)
     assert result((0.1, OWN), (OWN - 0.01, 0.4), (0.7, 0.3)).working == 2
     assert working(results(RUNS, Layer()))[2] == Spread(1, 0, 1, 1, 2)
+
+
+def test_the_shares_of_one_head() -> None:
+    of = results(RUNS, Layer())
+    assert shares_of_one_head(of[1]) == pytest.approx((0.6, 0.1))
+    swapped = Result(0, 1, 1.0, (), ((0.2, 0.8),), {}, {})
+    assert shares_of_one_head([of[1][0], swapped]) == pytest.approx((0.7, 0.15))
+    assert shares_of_one_head([]) == ()

@@ -1,0 +1,108 @@
+"""The full comparison that ships: accuracy against the number of heads, who works for what, and ranks; all seeds."""
+
+from collections.abc import Mapping, Sequence
+
+from core.charts.curves import Axis, curves, curves_data
+from core.labs.learning_heads import HEADS
+from core.labs.learning_heads_seeds import (
+    NARROW,
+    WITH_MLP,
+    Layer,
+    Spread,
+    accuracy,
+    ranks,
+    results,
+    working,
+)
+from core.labs.learning_heads_task import MOST_LOOK_UPS
+from pages.components import lab, learning_heads_fold
+from pages.components.i18n import _
+from pages.components.learning_heads_controls import Compared
+from pages.components.learning_heads_words import accuracy_axis, heads, look_ups, rank_axis, spoken
+from pages.components.plot import Part, figure, part
+from pages.components.words import look_for
+
+KEY = "learning_heads.seeds"
+HEIGHT = 180
+
+Points = Mapping[int, Spread]  # by number of heads
+
+
+def draw(compared: Compared) -> None:
+    runs = lab.results("learning_heads").runs
+    of = results(runs, Layer(look_ups=compared.look_ups))
+    look_for(*_in_words(compared, accuracy(of)))
+    every = {look_ups(number): results(runs, Layer(look_ups=number)) for number in range(1, MOST_LOOK_UPS + 1)}
+    by_look_ups, at_work = ({name: of(each) for name, each in every.items()} for of in (accuracy, working))
+    kinds = {
+        f"d_model {Layer().d_model}": accuracy(results(runs, Layer())),
+        f"d_model {NARROW.d_model}": accuracy(results(runs, NARROW)),
+        _("d_model {d_model} and an MLP").format(d_model=WITH_MLP.d_model): accuracy(results(runs, WITH_MLP)),
+    }
+    logits, weights = (ranks(of, matrix, compared.measure) for matrix in ("logits", "weights"))
+    measured = {
+        _("logits, before"): logits[0],
+        _("logits, after"): logits[1],
+        _("weights, before"): weights[0],
+        _("weights, after"): weights[1],
+    }
+    share = accuracy_axis()
+    count = Axis(_("heads that work for a look-up"), domain=(0.0, HEADS[-1] + 0.3), ticks=(0, *HEADS))
+    rank = rank_axis(compared.measure)
+    chosen = look_ups(compared.look_ups)
+    plot = figure(
+        KEY,
+        [
+            [
+                _part("accuracies", _("Accuracy, by number of look-ups"), by_look_ups, share),
+                _part("kinds", _("Accuracy with {look_ups}").format(look_ups=look_ups(Layer().look_ups)), kinds, share),
+            ],
+            [
+                _part("ranks", _("Rank before and after training, {look_ups}").format(look_ups=chosen), measured, rank),
+                _part("working", _("Heads at work"), at_work, count),
+            ],
+        ],
+        name=_("learning heads, all seeds"),
+        alt=_(
+            "Four charts against the number of heads, means over several seeds with bands from the least to the "
+            "largest: accuracy by number of look-ups, accuracy of three kinds of layers, ranks before and after "
+            "training, and how many heads work for a look-up."
+        ),
+    )
+    learning_heads_fold.draw_seeds(compared.look_ups, plot)
+
+
+def _part(name: str, title: str, series: Mapping[str, Points], y: Axis) -> Part:
+    every = [list(points.values()) for points in series.values()]
+    mean, low, high = ([[getattr(one, what) for one in points] for points in every] for what in ("mean", "low", "high"))
+    return part(
+        name,
+        curves,
+        curves_data([list(points) for points in series.values()], mean, low=low, high=high),
+        share=0.5,
+        series=tuple(series),
+        x=Axis(_("heads"), log=True, domain=(0.9, 1.1 * HEADS[-1]), ticks=HEADS),
+        y=y,
+        band=True,
+        title=title,
+        height=HEIGHT,
+    )
+
+
+def _in_words(compared: Compared, found: Points) -> Sequence[str]:
+    if not found:
+        return (_("The comparison over several seeds does not ship with this copy of the app."),)
+    shipped = lab.results("learning_heads")
+    return (
+        _("Means over {seeds} seeds, with the least and the largest; made on {date} by {program}.").format(
+            seeds=next(iter(found.values())).count, date=shipped.made, program=shipped.program
+        ),
+        _("{look_ups}: {each} (mean ± standard deviation).").format(
+            look_ups=look_ups(compared.look_ups),
+            each="; ".join(f"{heads(number)} {spoken(spread)}" for number, spread in found.items()),
+        ),
+        _(
+            "A head works for a look-up if at least half of its weight lies on the answers. The ranks are those of "
+            "each head's own matrices."
+        ),
+    )
