@@ -1,6 +1,7 @@
 """The exam: both must answer and write with only the past to look at; who predicted right is told."""
 
 import html
+import re
 
 import streamlit as st
 
@@ -20,7 +21,7 @@ from pages.components.words import look_for
 
 KEY = "open_book.exam"
 MOST = 12.0  # nats that the axis shows
-HEIGHT = 190
+HEIGHT = 160
 TYPED = "font-family: monospace; white-space: pre-wrap; overflow-wrap: anywhere; margin: 0.1rem 0 0.3rem"
 
 
@@ -48,7 +49,7 @@ def _curves(settings: Settings, record: Record) -> Part:
             [*(quiz.steps for quiz in quizzes), [0, settings.steps]],
             [*(quiz.losses for quiz in quizzes), [GUESSING, GUESSING]],
         ),
-        share=0.5,
+        share=0.44,
         series=(*names().values(), _("guessing: ln {count}").format(count=len(ALPHABET))),
         x=curves.Axis(_("step of the training"), domain=(0, settings.steps), format="d", least_step=1),
         y=curves.Axis(_("loss, nats per character"), domain=(0.0, MOST)),
@@ -59,12 +60,7 @@ def _curves(settings: Settings, record: Record) -> Part:
 
 
 def _table(papers: dict[str, Paper | None]) -> Part:
-    columns = (
-        _("loss, mask\nof training"),
-        _("loss,\nonly the past"),
-        _("perplexity,\nonly the past"),
-        _("right answers,\nonly the past"),
-    )
+    columns = (_("own mask:\nloss"), _("exam:\nloss"), _("exam:\nperplexity"), _("exam:\nright"))
     sat = [paper for paper in papers.values() if paper is not None]
     values = [_numbers(paper) for paper in sat] if len(sat) == len(papers) else [(0.0,) * 4] * len(papers)
     texts = [_written(paper) for paper in sat] if len(sat) == len(papers) else [("–",) * 4] * len(papers)
@@ -72,7 +68,7 @@ def _table(papers: dict[str, Paper | None]) -> Part:
         "results",
         bar_table.bar_table,
         bar_table.bar_table_data(values, texts),
-        share=0.5,
+        share=0.56,
         rows=tuple(names().values()),
         columns=columns,
         words=bar_table.TableWords(row_axis="", row=_("model"), column=_("measure"), value=_("value")),
@@ -117,16 +113,20 @@ def _text(written: tuple[Writing, ...], prompt: int) -> str:
         return f"<p>{html.escape(_('writes when its training is done'))}</p>"
     one = written[prompt]
     words = _("no words") if one.real is None else _("real words {real}").format(real=percent(one.real))
-    said = _("{words}, repeated characters {repeated}, repeated phrases {again}; · is one more space").format(
+    said = _("{words}, repeated characters {repeated}, repeated phrases {again}").format(
         words=words, repeated=percent(one.repeated), again=percent(one.again)
     )
-    body = f'<span style="opacity: 0.6">{html.escape(PROMPTS[prompt])}</span>{html.escape(_visible(one.text))}'
+    body = f'<span style="opacity: 0.6">{html.escape(PROMPTS[prompt])}</span>{html.escape(visible(one.text))}'
     return f'<p style="{TYPED}">{body}</p><small>{html.escape(said)}</small>'
 
 
-def _visible(text: str) -> str:
-    """With dots for all spaces but single ones."""
-    return text.replace("  ", "··").replace("· ", "··")
+def visible(text: str) -> str:
+    """With dots instead of spaces that stand together.
+
+    >>> visible("a b   c")
+    'a b···c'
+    """
+    return re.sub("  +", lambda spaces: "·" * len(spaces[0]), text)
 
 
 # ----------------------------------------------------------------------------------------------------------- the words
