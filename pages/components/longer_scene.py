@@ -26,7 +26,7 @@ def choose(panel: Panel) -> Settings | None:
             "none": panel.toggle("none", _("No positions"), default=usual.none),
             "sinusoidal": panel.toggle("sinusoidal", _("Sinusoidal"), default=usual.sinusoidal),
             "learnt": panel.toggle("learnt", _("Learnt"), default=usual.learnt),
-            "rope": panel.toggle("rope", "RoPE", default=usual.rope),
+            "rope": panel.toggle("rope", _("RoPE"), default=usual.rope),
         }
     kinds["rope_long"] = panel.toggle(
         "rope_long", _("RoPE, trained on long texts"), default=usual.rope_long,
@@ -34,7 +34,7 @@ def choose(panel: Panel) -> Settings | None:
     )  # fmt: skip
     with panel.beside():
         trained_len = panel.slider("trained_len", _("Trained length"), 16, 64, default=usual.trained_len, step=16)
-        steps = panel.slider("steps", _("Steps"), 100, 800, default=usual.steps, step=100)
+        steps = panel.slider("steps", _("Steps"), 100, 600, default=usual.steps, step=100)
     with panel.beside():
         factor = panel.slider(
             "factor", _("Factor"), 2, LONGEST, default=usual.factor, step=2,

@@ -104,7 +104,7 @@ def test_learnt_positions_end() -> None:
         ("sinusoidal", ("False",)),
         ("rope", ("False",)),
         ("trained_len", (16, 64)),
-        ("steps", (100, 800)),
+        ("steps", (100, 600)),
         ("factor", (2, 8)),
         ("tune_steps", (0, 100)),
         ("seed", (1, 9)),
