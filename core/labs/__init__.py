@@ -1,6 +1,8 @@
 """Small trainings that run while the student watches.
 
 A ladder: `events` is what a training tells, `record` what was told so far; every experiment is a module with
-`Settings`, `train` and `comparison`; `worker` runs one of them in a process of its own, and `desk` decides whose turn
-it is.
+`Settings`, `train` and `comparison`, named in the `catalogue`; `worker` runs one of them in a process of its own;
+`process` starts that and reads it, `training` is what there is to see of it, and `desk` decides whose turn it is, with
+as many `places` as the server has. `shipped` holds the results that come with the app, and `reproduction` compares them
+with new ones.
 """

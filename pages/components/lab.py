@@ -56,7 +56,9 @@ def results(experiment: str) -> Shipped:
 def stay(page: str) -> None:
     """Stop what this session trains on any page but this one. Every page calls it."""
     for training in _trainings():
-        if training.experiment != page:
+        if training.experiment == page:
+            training.look()  # whichever view of the page is shown
+        else:
             training.stop()
 
 
@@ -75,8 +77,6 @@ class Lab:
         if self._mine is not None and self._mine.state is State.STOPPED and not self._mine.progress[1]:
             self._mine = None  # before its first step: as if it had never been
         self._shipped = results(name).of(settings)
-        if self._active is not None:
-            self._active.look()
 
     @property
     def seen(self) -> Seen:

@@ -341,6 +341,16 @@ def test_a_browser_that_is_closed_stops_it(start: Start, use: Use, monkeypatch: 
     assert said(at.run()).startswith("The training was stopped: for a while nobody was there")
 
 
+def test_another_view_of_the_page_counts_as_looking(start: Start, use: Use) -> None:
+    use(command=HANGING)
+    at = begun(start(app, settings=DEFAULT))
+    before = trainings(at)[0]._looked
+    other = AppTest.from_function(leaves, kwargs={"page": "tiny"})
+    other.session_state["lab.trainings"] = trainings(at)
+    other.run()
+    assert trainings(at)[0]._looked > before
+
+
 def test_looking_counts_as_being_there(start: Start, use: Use) -> None:
     use(patience=60, command=HANGING)
     at = begun(start(app, settings=DEFAULT))

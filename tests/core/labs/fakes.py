@@ -42,7 +42,7 @@ COMMAND = (sys.executable, "-S", "-c", PROGRAM)
 HANGING = (sys.executable, "-S", "-c", PROGRAM.replace('"end": ""', '"end": "hang"'))  # until it is stopped
 CATALOGUE = {"tiny": "tests.core.labs.tiny_lab"}
 HANG = {"end": "hang"}
-LONGEST = 60.0  # seconds that a test waits; a busy machine is slow
+LONGEST = 300.0  # seconds that a test waits; a busy machine is slow
 
 
 def until(condition: Callable[[], object]) -> None:

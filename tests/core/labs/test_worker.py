@@ -1,5 +1,6 @@
 """The process of one training: it tells, it is calm, and it never outlives who started it."""
 
+import importlib
 import io
 import json
 import os
@@ -7,10 +8,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from core.labs.catalogue import EXPERIMENTS
 from core.labs.desk import Desk
 from core.labs.events import Event, Found, Step, from_line
 from core.labs.process import ROOT, WORKER
@@ -18,6 +22,14 @@ from core.labs.training import Reason, State
 from core.labs.worker import DIVERGED, write
 from tests.core.labs import tiny_lab
 from tests.core.labs.fakes import CATALOGUE, over, until
+
+FEW: dict[str, dict[str, Any]] = {
+    "open_book": {"steps": 2, "d_model": 16, "num_layers": 1},
+    "three_matrices": {"steps": 100, "variants": ("none",)},
+    "longer": {"steps": 2, "tune_steps": 0, "sinusoidal": False, "trained_len": 8},
+    "learning_heads": {"steps": 100, "heads": (1,)},
+}
+"""What makes each experiment as short as can be."""
 
 
 def started() -> subprocess.Popen[bytes]:
@@ -176,6 +188,21 @@ def test_the_desk_runs_it_and_the_same_settings_give_the_same_record(desk: Desk)
     one, same, other = (desk.submit("tiny", tiny_lab.Settings(steps=30, seed=seed)) for seed in (1, 1, 2))
     assert [over(training).state for training in (one, same, other)] == [State.FINISHED] * 3
     assert one.record.plain() == same.record.plain() != other.record.plain()
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_every_experiment_runs_and_gives_the_same_again(experiment: str) -> None:
+    settings = replace(importlib.import_module(EXPERIMENTS[experiment]).Settings(), **FEW[experiment])
+    desk = Desk(2)
+    try:
+        one, same = (over(desk.submit(experiment, settings)) for _ in range(2))
+    finally:
+        desk.close()
+    assert [training.state for training in (one, same)] == [State.FINISHED] * 2
+    record = one.record
+    assert record.done == record.total > 0
+    assert record.found
+    assert record.plain() == same.record.plain()
 
 
 def test_bad_settings_are_a_failure_with_a_reason(desk: Desk, capfd: pytest.CaptureFixture[str]) -> None:
