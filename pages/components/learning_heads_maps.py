@@ -6,22 +6,21 @@ from typing import Any
 import numpy as np
 
 from core.charts import heatmaps
-from core.labs.learning_heads_task import NAMES
 from pages.components.i18n import _
 from pages.components.learning_heads_words import keys, queries
 from pages.components.plot import Part, part
 
 HEIGHT = 170
+NO_CELLS = np.empty((0, 0))  # of a map of which nothing is known yet
 MANY = 8  # heads; their maps are too narrow for a long name of an axis
 
 
 def focus(look_ups: int, num_heads: int, found: Mapping[str, Any]) -> Part:
     """How much of its weight every head puts on the answers of every look-up."""
-    empty = np.full((num_heads, look_ups), np.nan)
     return part(
         "focus",
         heatmaps.heatmap,
-        heatmaps.heatmap_data(found.get("focus", empty)),
+        heatmaps.heatmap_data(found.get("focus", NO_CELLS)),
         share=0.2,
         queries=tuple(str(head) for head in range(1, num_heads + 1)),
         keys=tuple(str(look_up) for look_up in range(1, look_ups + 1)),
@@ -41,8 +40,9 @@ def focus(look_ups: int, num_heads: int, found: Mapping[str, Any]) -> Part:
 
 def attention(num_heads: int, found: Mapping[str, Any]) -> Part:
     names = [f"head_{head}" for head in range(num_heads)]
-    empty = np.full((NAMES, NAMES), np.nan)
-    weights = [np.asarray(head) / 100 for head in found["attention"]] if "attention" in found else [empty] * len(names)
+    weights = (
+        [np.asarray(head) / 100 for head in found["attention"]] if "attention" in found else [NO_CELLS] * num_heads
+    )
     word = _("weight")
     return part(
         "maps",

@@ -23,7 +23,7 @@ from pages.components.plot import Part, figure, part
 from pages.components.words import look_for
 
 KEY = "learning_heads.seeds"
-HEIGHT = 180
+HEIGHT = 165
 
 Points = Mapping[int, Spread]  # by number of heads
 
@@ -84,6 +84,7 @@ def _part(name: str, title: str, series: Mapping[str, Points], y: Axis) -> Part:
         x=Axis(_("heads"), log=True, domain=(0.9, 1.1 * HEADS[-1]), ticks=HEADS),
         y=y,
         band=True,
+        legend_columns=2,
         title=title,
         height=HEIGHT,
     )
