@@ -13,7 +13,7 @@ from pages.components import open_book_claims, open_book_exam, open_book_fold, o
 from pages.components.controls import Panel
 from pages.components.i18n import _
 from pages.components.lab import Lab, Seen
-from pages.components.open_book_controls import choose_guess, choose_settings, choose_text
+from pages.components.open_book_controls import choose_asked, choose_guess, choose_settings
 from pages.components.plot import Plot
 from pages.components.words import claim_cards, heading
 
@@ -24,14 +24,14 @@ def render() -> None:
         view = panel.choice("view", _("View"), names, default="train")
         guess = choose_guess(panel)
         settings = Settings() if view == "seeds" else choose_settings(panel)
-        text = choose_text(panel) if view == "exam" and guess is not None else None
+        asked = choose_asked(panel) if view == "exam" and guess is not None else None
 
     heading(_("Open-book exam"), _("Is a model better that sees the answers while it learns?"), panel)
     lab = Lab("open_book", settings)
     if view == "seeds":
         plot = open_book_seeds.draw(guess)
-    elif text is not None and guess is not None:
-        plot = _watch(lab, partial(open_book_exam.draw, settings, guess, text))
+    elif asked is not None and guess is not None:
+        plot = _watch(lab, partial(open_book_exam.draw, settings, guess, asked))
     else:
         plot = _watch(lab, partial(open_book_train.draw, settings, guess, examined=view == "exam"))
     claim_cards(open_book_claims.cards(lab.seen.record, guess))

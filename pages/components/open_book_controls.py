@@ -14,11 +14,12 @@ BLANK = "none"  # no guess yet
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """Which of the texts is shown."""
+class Asked:
+    """What is shown of the exam."""
 
-    way: str  # "greedy" or "sampled"
+    way: str  # of the text, "greedy" or "sampled"
     prompt: int
+    across: str  # of the curves, "steps" or "places"
 
 
 def choose_guess(panel: Panel) -> Winner | None:
@@ -50,7 +51,7 @@ def choose_settings(panel: Panel) -> Settings:
     return Settings(num_layers=num_layers, d_model=d_model, steps=steps, leak=int(leak), seed=seed)
 
 
-def choose_text(panel: Panel) -> Text:
+def choose_asked(panel: Panel) -> Asked:
     ways = {"greedy": _("most probable"), "sampled": _("drawn")}
     way = panel.choice(
         "way", _("Next character"), ways, default="greedy",
@@ -58,7 +59,12 @@ def choose_text(panel: Panel) -> Text:
     )  # fmt: skip
     prompts = {str(number): f"{prompt.strip()} …" for number, prompt in enumerate(PROMPTS, start=1)}
     prompt = panel.choice("prompt", _("Beginning"), prompts, default="1")
-    return Text(way, int(prompt) - 1)
+    curves = {"steps": _("while it learns"), "places": _("by place")}
+    across = panel.choice(
+        "across", _("Loss of the exam"), curves, default="steps",
+        help=_("While the models learn; or at the end, for the first question of a piece of text, the second, …"),
+    )  # fmt: skip
+    return Asked(way, int(prompt) - 1, across)
 
 
 def names() -> dict[str, str]:

@@ -2,12 +2,13 @@
 
 import html
 import re
+from collections.abc import Sequence
 
 import streamlit as st
 
 from core.charts import bar_table, curves
 from core.labs.open_book import Settings
-from core.labs.open_book_exam import CLOSED, GUESSING, OPEN, Score
+from core.labs.open_book_exam import CLOSED, GUESSING, OPEN, SEQ_LEN, Score
 from core.labs.open_book_results import Paper, Winner, Writing, honest_curve, winner
 from core.labs.open_book_writing import PROMPTS
 from core.labs.record import Record
@@ -15,7 +16,7 @@ from core.labs.text import ALPHABET
 from pages.components.i18n import _
 from pages.components.lab import Seen
 from pages.components.numbers import percent
-from pages.components.open_book_controls import Text, names
+from pages.components.open_book_controls import Asked, names
 from pages.components.plot import Part, Plot, figure, part
 from pages.components.words import look_for
 
@@ -25,33 +26,46 @@ HEIGHT = 160
 TYPED = "font-family: monospace; white-space: pre-wrap; overflow-wrap: anywhere; margin: 0.1rem 0 0.3rem"
 
 
-def draw(settings: Settings, guess: Winner, text: Text, seen: Seen) -> Plot:
+def draw(settings: Settings, guess: Winner, asked: Asked, seen: Seen) -> Plot:
     papers = {curve: Paper.of(seen.record, curve) for curve in names()}
-    st.html(_verdict(guess, papers[CLOSED], papers[OPEN], running=seen.running) + _texts(seen.record, text))
+    st.html(_verdict(guess, papers[CLOSED], papers[OPEN], running=seen.running) + _texts(seen.record, asked))
     look_for(*_in_words(papers[CLOSED], papers[OPEN]))
+    by_place = asked.across == "places"
     return figure(
-        KEY,
-        [[_curves(settings, seen.record), _table(papers)]],
+        f"{KEY}.{asked.across}",
+        [[_by_place(papers) if by_place else _quizzes(settings, seen.record), _table(papers)]],
         name=_("exam of both books"),
         alt=_(
-            "Curves of the exam's loss of both models over the steps of their training, with a line for guessing; "
-            "beside them bars: their losses with the book open and closed, perplexity, and right answers."
+            "Curves of the exam's loss of both models, over the steps of their training or by place in a piece of "
+            "text, with a line for guessing; beside them bars: their losses with the mask of their training and with "
+            "only the past in sight, perplexity, and right answers."
         ),
     )
 
 
-def _curves(settings: Settings, record: Record) -> Part:
+def _quizzes(settings: Settings, record: Record) -> Part:
     quizzes = [honest_curve(record, curve) for curve in names()]
+    steps, losses = [quiz.steps for quiz in quizzes], [quiz.losses for quiz in quizzes]
+    return _curves(_("step of the training"), (0, settings.steps), steps, losses)
+
+
+def _by_place(papers: dict[str, Paper | None]) -> Part:
+    losses = [() if paper is None else paper.by_place for paper in papers.values()]
+    places = [range(1, len(values) + 1) for values in losses]
+    return _curves(_("place of the question"), (1, SEQ_LEN), places, losses)
+
+
+def _curves(
+    title: str, ends: tuple[int, int], places: Sequence[Sequence[int]], losses: Sequence[Sequence[float]]
+) -> Part:
+    """Curves of both models, and a line for guessing from end to end."""
     return part(
-        "quizzes",
+        "losses",
         curves.curves,
-        curves.curves_data(
-            [*(quiz.steps for quiz in quizzes), [0, settings.steps]],
-            [*(quiz.losses for quiz in quizzes), [GUESSING, GUESSING]],
-        ),
+        curves.curves_data([*places, ends], [*losses, (GUESSING, GUESSING)]),
         share=0.44,
         series=(*names().values(), _("guessing: ln {count}").format(count=len(ALPHABET))),
-        x=curves.Axis(_("step of the training"), domain=(0, settings.steps), format="d", least_step=1),
+        x=curves.Axis(title, domain=ends, format="d", least_step=1),
         y=curves.Axis(_("loss, nats per character"), domain=(0.0, MOST)),
         symbols=False,
         title=_("Exam, only the past in sight"),
@@ -99,11 +113,11 @@ def choices(score: Score) -> str:
 # ----------------------------------------------------------------------------------------------------------- the texts
 
 
-def _texts(record: Record, text: Text) -> str:
+def _texts(record: Record, asked: Asked) -> str:
     """What both wrote, side by side, as HTML."""
-    written = {curve: Writing.of(record, curve, text.way) for curve in names()}
+    written = {curve: Writing.of(record, curve, asked.way) for curve in names()}
     blocks = (
-        f"<div><b>{html.escape(name)}</b>{_text(written[curve], text.prompt)}</div>" for curve, name in names().items()
+        f"<div><b>{html.escape(name)}</b>{_text(written[curve], asked.prompt)}</div>" for curve, name in names().items()
     )
     return f'<div class="atlas-beside atlas-look">{"".join(blocks)}</div>'
 

@@ -58,7 +58,7 @@ def test_nothing_of_the_exam_is_seen_before_a_guess(view: str) -> None:
         assert f"{score.loss:.2f} nats" not in shown
         assert f" {score.loss:.2f} in the exam" not in shown
     assert verdicts(app) == ["does_not_hold", "undecided", "undecided", "undecided"]
-    assert not {"quizzes_curves", "results_cells"} & charts(app).keys()
+    assert "results_cells" not in charts(app)
     for writing in Writing.of(run_of().record, CLOSED, "greedy"):
         assert writing.text not in shown
     assert bool(app.info) is (view != "train")
@@ -86,12 +86,15 @@ def test_what_no_head_may_look_at_is_drawn_as_such(leak: int) -> None:
 def test_the_exam_that_ships_is_shown() -> None:
     record, app = run_of().record, opened(view="exam", guess="open")
     closed, open_book = papers(record)
-    shown = charts(app)
+    shown, placed = charts(app), charts(opened(view="exam", guess="open", across="places"))
     for number, curve in enumerate((CLOSED, OPEN)):
-        drawn, quizzes = shown["quizzes_curves"].query(f"s == {number}"), honest_curve(record, curve)
+        drawn, quizzes = shown["losses_curves"].query(f"s == {number}"), honest_curve(record, curve)
         assert drawn["x"].tolist() == quizzes.steps
         assert drawn["y"].tolist() == pytest.approx(quizzes.losses)
-    guessing = shown["quizzes_curves"].query("s == 2")
+        drawn = placed["losses_curves"].query(f"s == {number}")
+        assert drawn["y"].tolist() == pytest.approx((closed, open_book)[number].by_place)
+        assert drawn["x"].tolist() == list(range(1, 65))
+    guessing = shown["losses_curves"].query("s == 2")
     assert guessing["y"].tolist() == pytest.approx([GUESSING, GUESSING])
     results = shown["results_cells"]["text"].tolist()
     assert results[1] == f"{closed.honest.loss:.2f}"
@@ -183,7 +186,7 @@ def test_a_run_that_has_just_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     assert charts(opened())["losses_curves"]["y"].tolist() == pytest.approx([3.3])
     app = opened(view="exam", guess="closed")
     assert "The exam is held when both have learnt" in words(app)
-    assert charts(app)["quizzes_curves"].query("s == 0")["y"].tolist() == pytest.approx([3.4])
+    assert charts(app)["losses_curves"].query("s == 0")["y"].tolist() == pytest.approx([3.4])
 
 
 @pytest.mark.parametrize("view", ["train", "exam"])
@@ -255,6 +258,7 @@ def test_presets(label: str) -> None:
     [
         {"view": "<b>"}, {"guess": "me"}, {"leak": 3}, {"num_layers": 0}, {"d_model": 40}, {"steps": 10}, {"seed": "x"},
         {"view": "exam", "guess": "open", "prompt": 4}, {"view": "exam", "guess": "open", "way": "x"},
+        {"view": "exam", "guess": "open", "across": "x"},
     ],
 )  # fmt: skip
 def test_an_impossible_address_falls_back_and_says_so(address: dict[str, object]) -> None:

@@ -1,12 +1,13 @@
 """The training of the twins: settings, fairness, what is told, and that the answers in the book are used."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
 
 import pytest
 import torch
 
-from core.labs import open_book
+from core.labs import open_book, open_book_writing
 from core.labs.catalogue import EXPERIMENTS
 from core.labs.character_model import new_model
 from core.labs.events import Found, Step, to_line
@@ -36,6 +37,16 @@ def recorded(settings: Settings) -> Record:
     for event in train(settings):
         record.add(event)
     return record
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short() -> Iterator[None]:
+    """Few stories, and short texts: they cost more than so few steps do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(open_book, "TRAIN_STORIES", 60)
+        patch.setattr(open_book, "UNSEEN_STORIES", 20)
+        patch.setattr(open_book_writing, "LENGTH", 12)
+        yield
 
 
 @pytest.fixture(scope="module")

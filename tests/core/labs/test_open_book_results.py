@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 import pytest
 
+from core.labs import open_book_writing
 from core.labs.open_book import Settings, train
 from core.labs.open_book_exam import CLOSED, OPEN, Score
 from core.labs.open_book_results import (
@@ -52,7 +53,8 @@ def made(seed: int, leak: int, closed: float, opened: float, real: float | None 
 RUNS = [made(seed, leak, 0.4 + seed / 10, 5.0 + seed + leak / 64) for seed in (0, 1, 2) for leak in (1, 64)]
 
 
-def test_a_training_can_be_read_back() -> None:
+def test_a_training_can_be_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_book_writing, "LENGTH", 12)
     record = Record()
     for event in train(Settings(num_layers=1, d_model=16, steps=2)):
         if not record.found:
