@@ -60,6 +60,7 @@ class Column:
     layer: tuple[Sublayer, ...]
     after: tuple[Box, ...]
     memory: str = ""  # the shape of what the other column reads of it
+    num_layers: int = 1  # that are alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +89,8 @@ def stacks(
     Datasets, from :func:`stacks_data`: "blocks" (n: int16; x, x2, y, y2, share: float32; text, inside: str; thin,
     chosen, nonce: int8), "lines" (line, order: int16; x, y: float32; strong: int8), "heads" (x, y: float32; turn:
     int16; strong: int8), "shapes" (x, y: float32; turn: int16; before: int8; text: str), "sums" (x, y: float32),
-    "frames" (x, x2, y, y2: float32) and "captions" (x, y: float32; kind, column, before: int8). Selection: "block",
-    with fields n and nonce.
+    "frames" (x, x2, y, y2: float32) and "captions" (x, y: float32; kind, column, before: int8; layers: int16).
+    Selection: "block", with fields n and nonce.
     Raises: ValueError if there are no names, or the words are not for one or two columns.
     """
     if not names:
@@ -225,7 +226,9 @@ def _texts(style: Style) -> list[alt.Chart]:
     )
     captions = _placed("captions")
     title = captions.transform_filter("datum.kind == 0").mark_text(
-        align=alt.expr("datum.before ? 'right' : 'left'"), text=alt.expr("column_titles[datum.column]"), fontWeight=600
+        align=alt.expr("datum.before ? 'right' : 'left'"),
+        text=alt.expr("column_titles[datum.column] + ' · ' + datum.layers + ' ×'"),
+        fontWeight=600,
     )
     ends = captions.transform_filter("datum.kind > 0").mark_text(
         text=alt.expr("datum.kind == 1 ? column_inputs[datum.column] : column_ends[datum.column]"),
@@ -296,7 +299,7 @@ class _Sketch:
     shapes: list[tuple[float, float, int, int, str]] = field(default_factory=list)
     sums: list[Point] = field(default_factory=list)
     around: list[tuple[float, float, float, float]] = field(default_factory=list)  # frames
-    captions: list[tuple[float, float, int, int, int]] = field(default_factory=list)
+    captions: list[tuple[float, float, int, int, int, int]] = field(default_factory=list)
     memory: Point | None = None  # where the first column ends, for the second one to read
 
     def arrow(self, points: Sequence[Point], *, strong: bool = False) -> None:
@@ -320,7 +323,15 @@ class _Sketch:
             "shapes": _table(self.shapes, x=np.float32, y=np.float32, turn=np.int16, before=np.int8, text=object),
             "sums": _table(self.sums, x=np.float32, y=np.float32),
             "frames": _table(self.around, x=np.float32, x2=np.float32, y=np.float32, y2=np.float32),
-            "captions": _table(self.captions, x=np.float32, y=np.float32, kind=np.int8, column=np.int8, before=np.int8),
+            "captions": _table(
+                self.captions,
+                x=np.float32,
+                y=np.float32,
+                kind=np.int8,
+                column=np.int8,
+                before=np.int8,
+                layers=np.int16,
+            ),
         }
 
 
@@ -336,7 +347,7 @@ def _table(rows: Sequence[tuple[object, ...]], **types: type) -> pd.DataFrame:
 def _draw_column(sketch: _Sketch, column: Column, number: int, x: float, side: int, gap: float) -> None:
     """Upwards from the input. side: on which the connections run, −1 left or 1 right."""
     y = HEIGHT - _CAPTION
-    sketch.captions.append((x, y + _CAPTION / 2, 1, number, 0))
+    sketch.captions.append((x, y + _CAPTION / 2, 1, number, 0, 0))
 
     def up(to_height: float, shape: str, more: float = 0) -> float:
         """An arrow with a shape, and the top of what stands above it. more: how much longer than others it is."""
@@ -386,7 +397,8 @@ def _draw_column(sketch: _Sketch, column: Column, number: int, x: float, side: i
         shape = sublayer.entering
     top = y - 0.45 * gap
     sketch.around.append((x - _FRAME, x + _FRAME, top, bottom))
-    sketch.captions.append((x + side * (_FRAME - 2), top - 8, 0, number, int(side > 0)))  # not where the shapes stand
+    before = int(side > 0)  # not where the shapes stand
+    sketch.captions.append((x + side * (_FRAME - 2), top - 8, 0, number, before, column.num_layers))
     for place, box in enumerate(column.after):
         shape = block(box, shape, _TITLE if place == 0 else 0)
     if column.memory:
@@ -394,7 +406,7 @@ def _draw_column(sketch: _Sketch, column: Column, number: int, x: float, side: i
         sketch.shapes.append((x + 6, y - _MEMORY - 8, 0, 0, column.memory))
         return
     up(0, shape)
-    sketch.captions.append((x, y - _CAPTION / 2, 2, number, 0))
+    sketch.captions.append((x, y - _CAPTION / 2, 2, number, 0, 0))
 
 
 def _draw_positions(sketch: _Sketch, box: Box, x: float, side: int, way: Sequence[Point]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.anatomy import SUBLAYERS, Block, BlockTrace, Kind, Side, read_anatomy
+from core.anatomy import SUBLAYERS, Anatomy, Block, BlockTrace, Kind, Side, read_anatomy
 from core.charts import stacks as diagram
 from core.charts.bar_table import TableWords, bar_table, bar_table_data
 from core.charts.stacks import Box, Column, StacksWords, Sublayer
@@ -125,7 +125,7 @@ def played(subject: Subject | None) -> str | None:
 # ------------------------------------------------------------------------------------------------------- the diagram
 
 
-def columns_of(blocks: Mapping[Block, BlockTrace]) -> tuple[Column, ...]:
+def columns_of(anatomy: Anatomy, blocks: Mapping[Block, BlockTrace]) -> tuple[Column, ...]:
     """What stands above what, from the order in which the blocks ran."""
     numbers = {block: number for number, block in enumerate(blocks)}
 
@@ -163,15 +163,15 @@ def columns_of(blocks: Mapping[Block, BlockTrace]) -> tuple[Column, ...]:
                 layer=tuple(layer),
                 after=tuple(map(box, after)),
                 memory="" if last else layer[0].entering,
+                num_layers=anatomy.num_layers(side),
             )
         )
     return tuple(columns)
 
 
 def _diagram(shown: Shown) -> Part:
-    columns = columns_of(shown.blocks)
+    columns = columns_of(shown.scene.found.anatomy, shown.blocks)
     shares = [shown.share("multiply_adds", block) for block in shown.blocks]
-    anatomy = shown.scene.found.anatomy
     sides = [side for side in Side if Block(side, Kind.EMBEDDING) in shown.blocks]
     inputs = {Side.ENCODER: _("tokens to read"), Side.DECODER: _("tokens so far")}
     return part(
@@ -188,7 +188,7 @@ def _diagram(shown: Shown) -> Part:
         share=1 if frame.type_size() == "projector" else DIAGRAM,
         names=tuple(block_name(block) for block in shown.blocks),
         words=StacksWords(
-            titles=tuple(f"{side_name(side)} · {anatomy.num_layers(side)} ×" for side in sides),
+            titles=tuple(side_name(side) for side in sides),
             inputs=tuple(inputs[side] for side in sides),
             ends=tuple(_end(shown) if side is sides[-1] else "" for side in sides),
             block=_("block"),

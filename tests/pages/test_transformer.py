@@ -166,6 +166,13 @@ def test_every_block_says_what_it_does(language: str, block: str) -> None:
     assert {"en": "What it does", "zh_CN": "作用"}[language] in texts
 
 
+def test_sizes_travel_with_the_data_and_leave_the_picture_as_it_is() -> None:
+    usual, other = opened(), opened(num_layers=3, d_model=64)
+    assert spec(usual) == spec(other)
+    assert set(charts(usual)["stacks_captions"]["layers"]) == {0, 6}
+    assert set(charts(other)["stacks_captions"]["layers"]) == {0, 3}
+
+
 def test_a_shared_matrix_is_counted_once() -> None:
     assert "18,944,000, shared with the embedding" in words(opened(block="decoder.output"))
     assert "shared with" not in words(opened(block="decoder.output", tied="untied"))
@@ -173,8 +180,9 @@ def test_a_shared_matrix_is_counted_once() -> None:
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_every_family_has_a_diagram(name: str) -> None:
-    blocks = pass_of_network(NETWORKS[name](), Sizes(1, 5, 4)).anatomy.in_general()
-    columns = columns_of(blocks)
+    anatomy = pass_of_network(NETWORKS[name](), Sizes(1, 5, 4)).anatomy
+    blocks = anatomy.in_general()
+    columns = columns_of(anatomy, blocks)
     drawn = [box.number for column in columns for box in (column.embedding, *column.before, *column.after)]
     drawn += [box.number for column in columns for sub in column.layer for box in sub.blocks]
     drawn += [column.positions.number for column in columns if column.positions]

@@ -153,7 +153,7 @@ def test_stacks_are_drawn(look: Any, make: Any, pre: bool) -> None:
     svg = to_svg(spec, laid_out(columns), look)
     assert ">block 1<" in svg
     assert ">2 × 5 × 99<" in svg
-    assert ">Encoder<" in svg
+    assert ">Encoder · 1 ×<" in svg
     (param,) = (param for param in spec["params"] if "select" in param)
     assert (param["name"], param["views"], param["select"]["fields"]) == ("block", ["blocks"], ["n", "nonce"])
 
