@@ -32,7 +32,7 @@ def cards(view: str) -> Sequence[Claim]:
     kinds = (_drop(Kind.SINUSOIDAL), _drop(Kind.ROPE), _unnoticed())
     found = {method: measure_reading(results("longer").runs, method, Settings().factor) for method in METHODS}
     readings = (
-        _no_training(found[Method.NTK]),
+        _no_training(found[Method.NTK], found[Method.NONE]),
         _short_training(Method.LINEAR, found[Method.LINEAR]),
         _short_training(Method.YARN, found[Method.YARN]),
         _scaling(found),
@@ -77,16 +77,22 @@ def _costs_in_words(found: Sequence[float]) -> str:
     )
 
 
-def _no_training(found: Reading) -> Claim:
+def _no_training(found: Reading, plain: Reading) -> Claim:
     usual = Settings()
     statement = _("With NTK a model reads {factor} times the trained length without training.")
     verdict = no_training_verdict(found)
-    means = ", ".join(signed(statistics.fmean(every), 2) for every in found.before.values() if every)
+    means, own = (
+        ", ".join(signed(statistics.fmean(every), 2) for every in reading.before.values() if every)
+        for reading in (found, plain)
+    )
     return Claim(
         statement.format(factor=usual.factor),
         verdict,
-        _("Cost within {first}, up to {second}, up to {third} characters: {means} nats.").format(
-            first=usual.trained_len, second=2 * usual.trained_len, third=4 * usual.trained_len, means=means
+        _(
+            "Cost within {first}, up to {second}, up to {third} characters: {means} nats on average; of RoPE as it is: "
+            "{own}."
+        ).format(
+            first=usual.trained_len, second=2 * usual.trained_len, third=4 * usual.trained_len, means=means, own=own
         )
         if found.measured
         else _("Not measured yet."),
