@@ -139,6 +139,11 @@ def change(of: Mapping[int, Sequence[Result]], matrix: str, measure: str) -> flo
     return statistics.fmean(changes) if changes else math.nan
 
 
+def beyond_heads(of: Mapping[int, Sequence[Result]]) -> tuple[Result, ...]:
+    """The layers that answer more look-ups than they have heads."""
+    return tuple(result for every in of.values() for result in every if result.solved > result.num_heads)
+
+
 def shares_of_one_head(every: Sequence[Result]) -> tuple[float, ...]:
     """What the first head puts on the answers of its look-ups, the larger share first; means over the seeds."""
     ordered = [sorted(result.focus[0], reverse=True) for result in every]

@@ -8,8 +8,10 @@ from core.labs.learning_heads_seeds import (
     NARROW,
     WITH_MLP,
     Layer,
+    Result,
     Spread,
     accuracy,
+    beyond_heads,
     ranks,
     results,
     working,
@@ -31,7 +33,7 @@ Points = Mapping[int, Spread]  # by number of heads
 def draw(compared: Compared) -> None:
     runs = lab.results("learning_heads").runs
     of = results(runs, Layer(look_ups=compared.look_ups))
-    look_for(*_in_words(compared, accuracy(of)))
+    look_for(*_in_words(compared, accuracy(of)), _surprise(beyond_heads(of)))
     every = {look_ups(number): results(runs, Layer(look_ups=number)) for number in range(1, MOST_LOOK_UPS + 1)}
     by_look_ups, at_work = ({name: of(each) for name, each in every.items()} for of in (accuracy, working))
     kinds = {
@@ -106,4 +108,21 @@ def _in_words(compared: Compared, found: Points) -> Sequence[str]:
             "A head works for a look-up if at least half of its weight lies on the answers. The ranks are those of "
             "each head's own matrices."
         ),
+    )
+
+
+def _surprise(found: Sequence[Result]) -> str:
+    """That heads may serve more look-ups than they are, if any do."""
+    if not found:
+        return ""
+    return _(
+        "More look-ups than heads: {each}. Every look-up reads its own combination of what the heads fetch, and may "
+        "subtract one from another."
+    ).format(
+        each="; ".join(
+            _("{heads}: {look_ups} (seed {seed})").format(
+                heads=heads(result.num_heads), look_ups=look_ups(result.solved), seed=result.seed
+            )
+            for result in found
+        )
     )

@@ -35,7 +35,7 @@ def test_opens(language: str, view: str) -> None:
     title = {"en": "Heads while learning", "zh_CN": "学习中的头"}[language]
     assert f"<h1>{title}</h1>" in words(app)
     assert len(app.get("vega_lite_chart")) == 1
-    assert words(app).count("atlas-claim ") == {"train": 3, "seeds": 5}[view]
+    assert words(app).count("atlas-claim ") == {"train": 3, "seeds": 4}[view]
     assert "undecided" not in verdicts(app)
 
 

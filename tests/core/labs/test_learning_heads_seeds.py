@@ -17,6 +17,7 @@ from core.labs.learning_heads_seeds import (
     Result,
     Spread,
     accuracy,
+    beyond_heads,
     change,
     ranks,
     results,
@@ -103,6 +104,12 @@ def test_heads_that_work_for_a_look_up() -> None:
     assert result((0.1, OWN), (OWN - 0.01, 0.4), (0.7, 0.3)).owners == (1, None, 0)
     assert result((0.1, OWN), (OWN - 0.01, 0.4), (0.7, 0.3)).working == 2
     assert working(results(RUNS, Layer()))[2] == Spread(1, 0, 1, 1, 2)
+
+
+def test_layers_that_answer_more_than_they_have_heads() -> None:
+    assert beyond_heads(results(RUNS, Layer())) == ()  # one head, one look-up; two heads, two
+    assert [result.num_heads for result in beyond_heads(results(RUNS, WITH_MLP))] == [1]
+    assert beyond_heads({}) == ()
 
 
 def test_the_shares_of_one_head() -> None:
