@@ -82,7 +82,7 @@ def _bounds(cases: Sequence[Settings], measure: str) -> Mapping[int, float]:
     if measure == "looking_right":
         return {place: bound for place, bound in shared.items() if bound < 1}
     if measure == "accuracy":
-        return {place: accuracy_of(bound) for place, bound in shared.items() if bound < 1}
+        return {place: accuracy_of(bound) for place, bound in shared.items() if 0 < bound < 1}
     return {}
 
 
@@ -110,6 +110,10 @@ def _in_words(runs: Sequence[Run]) -> Sequence[str]:
         ),
         _("V = K, successor, by head_dim: {heads}. In a narrow head, keys and values compete for room.").format(
             heads=" · ".join(f"{case.head_dim}: {said(case, Sharing.VALUE_IS_KEY)}" for case in HEADS)
+        ),
+        _("None, partner: {none}; but the right answer has a probability of {probability}: it nearly ties.").format(
+            none=said(partner, Sharing.NONE),
+            probability=in_short(over_seeds(runs, partner, Sharing.NONE.value, "probability")),
         ),
         _("Dashed: what Q = K and none can reach if every token tells the tag it looks at most, and the others guess."),
     )

@@ -1,8 +1,6 @@
 """One run: losses and accuracies while they come, and where every layer has learnt to look."""
 
 import html
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -12,13 +10,14 @@ from core.labs.record import POINTS, Curve, Record
 from core.labs.three_matrices import Settings
 from core.labs.three_matrices_model import sizes
 from core.labs.three_matrices_seeds import bound_of
-from core.labs.three_matrices_task import NAMES, TAGS, accuracy_of
+from core.labs.three_matrices_task import NAMES
 from core.projections import Sharing
 from pages.components import three_matrices_fold
 from pages.components.i18n import _
 from pages.components.lab import Lab, Seen
 from pages.components.numbers import percent
 from pages.components.plot import Part, Plot, figure, part
+from pages.components.three_matrices_look import all_found, in_words
 from pages.components.three_matrices_words import LETTERS, variants
 from pages.components.words import look_for
 
@@ -37,7 +36,7 @@ def draw(settings: Settings) -> None:
     drawn: dict[str, Plot] = {}
 
     def picture(seen: Seen) -> None:
-        look_for(*_in_words(settings, seen.record), beside=_table(settings, seen.record))
+        look_for(*in_words(settings, seen.record), beside=_table(settings, seen.record))
         drawn["plot"] = _figure(settings, seen.record)
 
     lab.show(picture)
@@ -78,7 +77,7 @@ def _losses(settings: Settings, record: Record) -> Part:
 
 
 def _accuracies(settings: Settings, record: Record) -> Part:
-    found = [_found(record, variant).get("accuracies", []) for variant in settings.variants]
+    found = [all_found(record).get(variant, {}).get("accuracies", []) for variant in settings.variants]
     return part(
         "accuracies",
         curves.curves,
@@ -96,7 +95,7 @@ def _accuracies(settings: Settings, record: Record) -> Part:
 
 
 def _map(settings: Settings, record: Record, variant: str, count: int) -> Part:
-    found = _found(record, variant)
+    found = all_found(record).get(variant, {})
     weights = np.asarray(found["example"]["weights"]) / 100 if "example" in found else np.full((NAMES, NAMES), np.nan)
     mask = np.ones((NAMES, NAMES), bool) if settings.look_at_self else ~np.eye(NAMES, dtype=bool)
     return part(
@@ -136,7 +135,7 @@ def _table(settings: Settings, record: Record) -> str:
 
 
 def _row(settings: Settings, record: Record, variant: str) -> str:
-    found = _found(record, variant)
+    found = all_found(record).get(variant, {})
     projections, every = sizes(Sharing(variant), settings.d_model, settings.head_dim)
     cells = [f"{projections:,}", f"{every:,}"]
     if "measured" in found and "example" in found:
@@ -151,74 +150,6 @@ def _row(settings: Settings, record: Record, variant: str) -> str:
     return f"<tr><th>{html.escape(variants()[variant])}</th>{said}</tr>"
 
 
-def _in_words(settings: Settings, record: Record) -> Sequence[str]:
-    return (_task_in_words(settings), _bound_in_words(settings), _measured_in_words(settings, record))
-
-
-def _task_in_words(settings: Settings) -> str:
-    said = {
-        "copy": _(
-            "{names} tokens, each with a name and a tag, 1 of {tags}: A3 is A with tag 3. Each tells its own tag."
-        ),
-        "partner": _(
-            "{names} tokens, each with a name and a tag, 1 of {tags}: A3 is A with tag 3. Each tells the tag of its "
-            "partner: A of B, B of A; C of D, D of C."
-        ),
-        "three": _(
-            "{names} tokens, each with a name and a tag, 1 of {tags}: A3 is A with tag 3. They stand in rings of "
-            "three: A tells the tag of B, B that of C, C that of A."
-        ),
-        "successor": _(
-            "{names} tokens, each with a name and a tag, 1 of {tags}: A3 is A with tag 3. Each tells the tag of its "
-            "successor: A of B, B of C, …, L of A."
-        ),
-    }
-    return said[settings.task].format(names=NAMES, tags=TAGS)
-
-
-def _bound_in_words(settings: Settings) -> str:
-    own, shared = (bound_of(settings, variant.value) for variant in (Sharing.SEPARATE, Sharing.QUERY_IS_KEY))
-    if settings.skip and settings.task == "copy":
-        return _("The skip connection hands every token its own tag: nobody has to look anywhere.")
-    if own == 0:
-        return _(
-            "No token may look at itself, and no other knows its tag: every variant can only guess, {chance:.1%} right."
-        ).format(chance=accuracy_of(own))
-    if shared == 1:
-        return _("Here symmetric scores forbid nothing: every token can look most at the right one.")
-    if settings.skip:
-        return _(
-            "With Q = K or none, at most {looking:.1%} look most at the right token. But with the skip connection a "
-            "token knows its own tag, and can take it off what it has fetched."
-        ).format(looking=shared)
-    reason = (
-        _("the token with the longest vector has its largest score with itself")
-        if settings.look_at_self
-        else _("scores cannot grow all the way round")
-    )
-    return _(
-        "With Q = K or none, one token in each ring must look wrong ({reason}): at most {looking:.1%} look right; if "
-        "the others guess, {accuracy:.1%} answer right."
-    ).format(reason=reason, looking=shared, accuracy=accuracy_of(shared))
-
-
-def _measured_in_words(settings: Settings, record: Record) -> str:
-    """What the layer with Q = K does, or else none."""
-    found = _found(record, Sharing.QUERY_IS_KEY.value)
-    if "measured" not in found or settings.task == "copy":
-        return ""
-    measured = found["measured"]
-    if settings.task == "partner" and settings.look_at_self and not settings.skip:
-        return _(
-            "Q = K puts a mean weight of {own:.2f} on the token itself and {wanted:.2f} on its partner: of two tags it "
-            "does not know whose is whose. The right answer has a probability of {probability:.2f}."
-        ).format(own=measured["on_self"], wanted=measured["on_wanted"], probability=measured["probability"])
-    return _(
-        "Q = K puts a mean weight of {own:.2f} on the token itself and {wanted:.2f} on the right one; the right answer "
-        "has a probability of {probability:.2f}."
-    ).format(own=measured["on_self"], wanted=measured["on_wanted"], probability=measured["probability"])
-
-
 def _tokens(record: Record) -> tuple[str, ...]:
     """The tokens of the example; only their names before anything has been trained."""
     tags = next((found["tags"] for found in record.found.values() if "tags" in found), None)
@@ -229,7 +160,3 @@ def _tokens(record: Record) -> tuple[str, ...]:
 
 def _names(settings: Settings) -> tuple[str, ...]:
     return tuple(variants()[variant] for variant in settings.variants)
-
-
-def _found(record: Record, variant: str) -> Mapping[str, Any]:
-    return record.found.get(variant, {})

@@ -137,7 +137,9 @@ def test_without_variants_there_is_nothing_to_train() -> None:
         ({"look_at_self": False}, "symmetric scores forbid nothing"),
         ({"task": "three"}, "longest vector"),
         ({"task": "three", "look_at_self": False}, "all the way round"),
-        ({"task": "copy", "look_at_self": False}, "can only guess, 12.5% right"),
+        ({}, "nearly ties with another"),
+        ({"task": "copy"}, "look most at themselves"),
+        ({"task": "copy", "look_at_self": False}, "hides a token only as a key"),
         ({"task": "copy", "skip": True}, "nobody has to look anywhere"),
     ],
 )
