@@ -10,6 +10,7 @@ long, and when the server ends, even if that is killed (see `worker`).
 
 import atexit
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -51,7 +52,7 @@ class Desk:
         self._change = threading.Condition(threading.RLock())  # guards all that follows
         self._waiting: list[Training] = []
         self._running: dict[Training, Process] = {}
-        self._absent: dict[Training, int] = {}  # looks at which its browser was not there
+        self._met: dict[Training, float] = {}  # when its browser was last there
         self._closed = False
         self._watcher: threading.Thread | None = None
         atexit.register(self.close)
@@ -138,7 +139,7 @@ class Desk:
         """Its process has gone."""
         with self._change:
             self._running.pop(training, None)
-            self._absent.pop(training, None)
+            self._met.pop(training, None)
             if not self._closed:
                 self._fill()
 
@@ -152,7 +153,7 @@ class Desk:
             training.end(State.FAILED if failed else State.STOPPED, reason)
             if training in self._waiting:
                 self._waiting.remove(training)
-                self._absent.pop(training, None)
+                self._met.pop(training, None)
             elif training in self._running:
                 self._running[training].terminate()
 
@@ -173,9 +174,10 @@ class Desk:
         if not training.active:  # it has been asked to end
             self._running[training].insist()
             return
-        looks = 0 if training.present() else self._absent.get(training, 0) + 1
-        self._absent[training] = looks
-        if looks * self._every >= self._absence or training.unseen >= self._patience:
+        now = time.monotonic()
+        if training.present():
+            self._met[training] = now
+        if now - self._met.setdefault(training, now) >= self._absence or training.unseen >= self._patience:
             self._stop(training, Reason.ABSENT)
         elif training.state is State.RUNNING and training.seconds >= self.seconds:
             self._stop(training, Reason.TIME)
