@@ -21,6 +21,7 @@ from pages.components.plot import Part, Plot, figure, part
 from pages.components.words import look_for
 
 KEY = "open_book.exam"
+LEAST = 480  # pixels; with less a phone would show labels that nobody can read
 MOST = 12.0  # nats that the axis shows
 HEIGHT = 160
 TYPED = "font-family: monospace; white-space: pre-wrap; overflow-wrap: anywhere; margin: 0.1rem 0 0.3rem"
@@ -34,6 +35,7 @@ def draw(settings: Settings, guess: Winner, asked: Asked, seen: Seen) -> Plot:
     return figure(
         f"{KEY}.{asked.across}",
         [[_by_place(papers) if by_place else _quizzes(settings, seen.record), _table(papers)]],
+        least=LEAST,
         name=_("exam of both books"),
         alt=_(
             "Curves of the exam's loss of both models, over the steps of their training or by place in a piece of "

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from core.charts import curves, strips
-from core.labs.open_book import Settings
+from core.labs.open_book import ALL, Settings
 from core.labs.open_book_exam import GUESSING
 from core.labs.open_book_results import Row, Spread, Winner, bands, exam_losses, rows, wins
 from core.labs.shipped import Run
@@ -19,7 +19,7 @@ from pages.components.words import look_for
 
 KEY = "open_book.seeds"
 LOSSES = (0.0, 12.0)  # nats
-HEIGHT = 250
+HEIGHT = 205
 
 
 def draw(guess: Winner | None) -> Plot | None:
@@ -35,7 +35,8 @@ def draw(guess: Winner | None) -> Plot | None:
     if not found:
         st.info(_("The comparison over all seeds has not been made yet."))
         return None
-    look_for(*_in_words(found, wins(runs), guess), beside=_table(found))
+    st.html(_table(found))
+    look_for(*_in_words(found, wins(runs), guess))
     return figure(
         KEY,
         [[_strips(runs), _curves(runs)]],
@@ -57,9 +58,10 @@ def _strips(runs: Sequence[Run]) -> Part:
         ),
         share=0.42,
         series=(_("one seed"),),
-        places=tuple(leak_name(leak) for leak in losses),
+        places=tuple(_("all") if leak == ALL else str(leak) for leak in losses),
         axis=_("loss, nats per character"),
         mean=_("mean"),
+        place_axis=_("characters shown ahead while it learnt; 0: closed book"),
         domain=LOSSES,
         title=_("Exam, only the past in sight; dashed: guessing"),
         height=HEIGHT,
@@ -113,7 +115,7 @@ def _line(row: Row) -> str:
         *(_nats(spread) for spread in (row.training, row.honest, row.so_far)),
         *(_share(spread) for spread in (row.accuracy, row.repeated, row.real)),
     ]
-    said = "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)
+    said = "".join(f'<td style="white-space: nowrap">{html.escape(cell)}</td>' for cell in cells)
     return f"<tr><th>{html.escape(leak_name(row.leak))}</th>{said}</tr>"
 
 
@@ -134,10 +136,10 @@ def _in_words(found: Sequence[Row], won: Mapping[Winner, int], guess: Winner) ->
         _("{outcome} In {won} of {exams} exams.").format(
             outcome=outcome(guess, most), won=won[most], exams=sum(won.values())
         ),
-        _("{seeds} seeds each: other stories, other first weights, other pieces of text.").format(seeds=closed.seeds),
-        _("The worst closed book has a loss of {closed:.2f} in the exam, the best open book {opened:.2f}.").format(
-            closed=closed.honest.high, opened=best.honest.low
-        ),
+        _(
+            "{seeds} seeds each: other stories, other first weights, other pieces of text. The worst closed book has a "
+            "loss of {closed:.2f} in the exam, the best open book {opened:.2f}."
+        ).format(seeds=closed.seeds, closed=closed.honest.high, opened=best.honest.low),
         _(
             "First every model learns which characters are frequent. Once it has found the answers in the book, its "
             "exam gets worse with every step."

@@ -16,6 +16,7 @@ from pages.components.plot import Part, Plot, figure, part
 from pages.components.words import look_for
 
 KEY = "open_book.train"
+LEAST = 520  # pixels; with less a phone would show labels that nobody can read
 LOSSES = (0.0, 3.6)  # nats; guessing gives ln 30
 CURVES_HEIGHT, MAP_HEIGHT = 260, 250
 
@@ -32,6 +33,7 @@ def draw(settings: Settings, guess: Winner | None, seen: Seen, *, examined: bool
     return figure(
         KEY,
         [[_losses(settings, seen.record), _maps(settings, seen.record)]],
+        least=LEAST,
         name=_("training of both books"),
         alt=_(
             "Curves of the training loss of both models over the steps; beside them two heatmaps: for every head, the "
