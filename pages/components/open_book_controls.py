@@ -62,7 +62,7 @@ def choose_asked(panel: Panel) -> Asked:
     curves = {"steps": _("while it learns"), "places": _("by place")}
     across = panel.choice(
         "across", _("Loss of the exam"), curves, default="steps",
-        help=_("While the models learn; or at the end, for the first question of a piece of text, the second, …"),
+        help=_("While the models learn; or at the end, by the place of the question in its piece of text."),
     )  # fmt: skip
     return Asked(way, int(prompt) - 1, across)
 
