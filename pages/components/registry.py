@@ -33,6 +33,14 @@ def sections() -> Mapping[str, Sequence[StreamlitPage]]:
             st.Page(_lazily("translation", computes=True), title=_("Translation"), url_path="translation"),
             st.Page(_lazily("explorer", computes=True), title=_("Attention explorer"), url_path="explorer"),
         ],
+        _("Experiments"): [
+            st.Page(_lazily("open_book", computes=True), title=_("Open-book exam"), url_path="open_book"),
+            st.Page(_lazily("three_matrices", computes=True), title=_("Three matrices"), url_path="three_matrices"),
+            st.Page(_lazily("longer", computes=True), title=_("Longer texts"), url_path="longer"),
+            st.Page(
+                _lazily("learning_heads", computes=True), title=_("Heads while learning"), url_path="learning_heads"
+            ),
+        ],
     }
 
 
