@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from pages.components import registry, warm
+from pages.components import lab, registry, warm
 
 
 def test_what_a_page_imports_is_frozen_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -14,6 +14,8 @@ def test_what_a_page_imports_is_frozen_once(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(warm, "start", threading.Event)  # it freezes, too, when it is ready
     monkeypatch.setattr(warm, "freeze", lambda: frozen.append("pages.home" in sys.modules))
     monkeypatch.delitem(sys.modules, "pages.home", raising=False)
+    opened: list[str] = []
+    monkeypatch.setattr(lab, "stay", opened.append)  # there is no session that could train anything
     rendered: list[str] = []
 
     class Home:
@@ -31,3 +33,4 @@ def test_what_a_page_imports_is_frozen_once(monkeypatch: pytest.MonkeyPatch) -> 
     render()
     assert rendered == ["home", "home"]
     assert frozen == [True]  # after the import
+    assert opened == ["home", "home"]  # so that what is trained on another page ends
