@@ -12,6 +12,7 @@ from core.claims.learning_heads import (
     specialise_verdict,
 )
 from core.labs.learning_heads import HEADS
+from core.labs.learning_heads_measures import MATRICES
 from core.labs.learning_heads_seeds import (
     NARROW,
     WITH_MLP,
@@ -95,7 +96,7 @@ def _specialise(runs: Sequence[Run]) -> Claim:
         verdict,
         _(
             "{look_ups}. Of {few} each, {share} have one of their own. Of {most}, {mean:.1f} work for a look-up (from "
-            "{low:.0f} to {high:.0f}), several for the same; the others look around."
+            "{low:.0f} to {high:.0f}), several for the same; the others for none."
         ).format(
             look_ups=look_ups(USUAL.look_ups),
             few=heads(USUAL.look_ups),
@@ -111,9 +112,10 @@ def _specialise(runs: Sequence[Run]) -> Claim:
 
 def _rank(runs: Sequence[Run]) -> Claim:
     of = results(runs, USUAL)
-    logits, weights = (change(of, matrix, "effective") for matrix in ("logits", "weights"))
+    logits, weights = (change(of, matrix, "effective") for matrix in MATRICES)
     verdict = rank_verdict(logits, weights)
     only = _("only of the logits") if logits < weights else _("only of the weights")
+    stable = [_signed(change(of, matrix, "stable")) for matrix in MATRICES]
     numerical = "; ".join(
         f"{heads(number)} {spread.mean:.0f}" for number, spread in ranks(of, "logits", "numerical")[1].items()
     )
@@ -121,9 +123,15 @@ def _rank(runs: Sequence[Run]) -> Claim:
         _("Training lowers the rank of attention."),
         verdict,
         _(
-            "Effective rank, mean over all heads and seeds: logits {logits}, weights {weights}. head_dim bounds the "
-            "numerical rank of the logits, before and after: {numerical}, of {names}."
-        ).format(logits=_signed(logits), weights=_signed(weights), numerical=numerical, names=NAMES),
+            "Effective rank, mean over all heads and seeds: logits {logits}, weights {weights}; stable rank: {stable}. "
+            "head_dim bounds the numerical rank of the logits, before and after: {numerical}, of {names}."
+        ).format(
+            logits=_signed(logits),
+            weights=_signed(weights),
+            stable=", ".join(stable),
+            numerical=numerical,
+            names=NAMES,
+        ),
         label=only if verdict is Verdict.ONLY_IF else None,
     )
 
