@@ -24,9 +24,9 @@ from core.labs.training import Reason, State, Training
 class Desk:
     """Runs trainings; any thread may call it.
 
-    places: at once; 0 forbids all. queue_length: how many may wait. seconds: that one may run. absence: seconds after
-    which a training is stopped whose `present` says no; patience: the same for one that nobody looks at. Browsers let a
-    hidden tab look once a minute only.
+    places: at once; 0 forbids all. queue_length: how many may wait. seconds: that one may run, which takes one minute if
+    nothing else needs the processor, and many if much does. absence: seconds after which a training is stopped whose
+    `present` says no; patience: the same for one that nobody looks at. Browsers let a hidden tab look once a minute.
     catalogue: experiment → module; command: the worker's; every: seconds between two looks at all of this.
     Raises: ValueError if places or queue_length is negative.
     """
@@ -36,7 +36,7 @@ class Desk:
         places: int,
         *,
         queue_length: int = 60,
-        seconds: float = 300.0,
+        seconds: float = 600.0,
         absence: float = 10.0,
         patience: float = 150.0,
         catalogue: Mapping[str, str] = EXPERIMENTS,
