@@ -24,7 +24,7 @@ from core.labs.training import Reason, State, Training
 class Desk:
     """Runs trainings; any thread may call it.
 
-    places: at once; 0 forbids all. queue_length: how many may wait. seconds: that one may run, which takes one minute if
+    places: at once; 0 forbids all. queue_length: how many may wait. seconds: that one may run, which takes a minute if
     nothing else needs the processor, and many if much does. absence: seconds after which a training is stopped whose
     `present` says no; patience: the same for one that nobody looks at. Browsers let a hidden tab look once a minute.
     catalogue: experiment → module; command: the worker's; every: seconds between two looks at all of this.
