@@ -1,7 +1,8 @@
 """One attention layer of one head, whose queries, keys and values share their matrices, or have none.
 
 A token is the sum of the vectors of its name and of its tag. What the head fetches goes through W_O to the logits of
-the answer. There is no position, and without the skip connection what is not fetched is not known.
+the answer. There is no position; and without the skip connection what a token itself is reaches its answer only by its
+query, which decides where it looks, or by a look at itself.
 """
 
 import math

@@ -72,7 +72,7 @@ def most_looking_right(ring: int, *, look_at_self: bool, query_is_key: bool) -> 
     that with the longest vector, whose product with itself is the largest of its row; and if nobody may look at
     himself, a ring of three or more, as otherwise every score along it would be larger than the one before, all the way
     round to the first. Partners who may not look at themselves do not fail.
-    A ring of one has to look at itself: where that is forbidden, all fail.
+    Nobody in a ring of one can look at the right token, itself, where that is forbidden.
 
     Raises: ValueError if ring is not from 1 to NAMES.
     """
@@ -85,5 +85,8 @@ def most_looking_right(ring: int, *, look_at_self: bool, query_is_key: bool) -> 
 
 
 def accuracy_of(looking_right: float) -> float:
-    """The share of right answers if whoever looks at the wrong token tells its tag, which is right once in TAGS."""
+    """The share of right answers if whoever looks at the wrong token tells its tag, which is right once in TAGS.
+
+    It is no bound: a query knows its token's own tag, and where it looks can tell it.
+    """
     return looking_right + (1 - looking_right) / TAGS

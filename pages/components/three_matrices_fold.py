@@ -66,8 +66,9 @@ def _formulas(settings: Settings) -> Sequence[Formula]:
             r"\max_j |x_j W| = |x_i W| \;\Rightarrow\; s_{ii} \ge s_{ij}",
             rf"r = {RINGS[settings.task]}: \quad {bound:.4f}, \qquad {accuracy_of(bound):.4f}",
             _(
-                "Scores are the same both ways, and the longest vector scores highest with itself: one token in each "
-                "ring of r looks wrong. The numbers: how many can look right, and how many answer right if the others "
+                "Scores are the same both ways. The longest vector scores highest with itself; without that look, "
+                "scores along a ring of 3 or more would have to grow all the way round. So one token in each ring of r "
+                "looks wrong. The numbers: how many can look right, and how many answer right if the others "
                 "guess. That is no bound: a query knows its own tag, and where it looks can tell it."
             ),
         ),

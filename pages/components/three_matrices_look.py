@@ -68,15 +68,10 @@ def _bound_in_words(settings: Settings) -> str:
             "With Q = K or none, at most {looking:.1%} look most at the right token. But with the skip connection a "
             "token knows its own tag, and can take it off what it has fetched."
         ).format(looking=shared)
-    reason = (
-        _("the token with the longest vector has its largest score with itself")
-        if settings.look_at_self
-        else _("scores cannot grow all the way round")
-    )
     return _(
-        "With Q = K or none, one token in each ring must look wrong ({reason}): at most {looking:.1%} look right; if "
-        "the others guess, {accuracy:.1%} answer right."
-    ).format(reason=reason, looking=shared, accuracy=accuracy_of(shared))
+        "With Q = K or none, one token in each ring must look wrong (see the formula): at most {looking:.1%} look "
+        "right; if the others guess, {accuracy:.1%} answer right."
+    ).format(looking=shared, accuracy=accuracy_of(shared))
 
 
 def _own_tag_in_words(settings: Settings, measured: Mapping[str, Any]) -> str:
@@ -119,8 +114,8 @@ def _tie_in_words(measured: Mapping[str, Any]) -> str:
     for variant, found in measured.items():
         if found["probability"] > found["accuracy"] + TIE:
             return _(
-                "{variant}: the right answer has a mean probability of {probability:.2f}, but is the most probable one "
-                "for only {accuracy}: it nearly ties with another, and accuracy looks worse than it is."
+                "{variant}: the right answer has a probability of {probability:.2f}, but wins only {accuracy}: a near "
+                "tie."
             ).format(
                 variant=variants()[variant],
                 probability=found["probability"],
