@@ -41,7 +41,7 @@ def _cost(runs: Sequence[Run], sharing: Sharing, statement: str) -> Claim:
         verdict,
         _(
             "Its accuracy is lower in {dear} of the {count} cases that three matrices solve; the lowest: {case}, "
-            "{shared} instead of {separate}. Mean (lowest–highest) of {seeds} seeds."
+            "{shared} instead of {separate}. Mean (lowest to highest) of {seeds} seeds."
         ).format(
             dear=len(dear),
             count=len(every),

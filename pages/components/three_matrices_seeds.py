@@ -95,7 +95,7 @@ def _in_words(runs: Sequence[Run]) -> Sequence[str]:
     partner, three = Settings(task="partner"), Settings(task="three")
     return (
         _(
-            "Accuracy, mean (lowest – highest seed). Q = K, partner: {partner}; only at others: {others}; with a skip "
+            "Accuracy, mean (lowest to highest seed). Q = K, partner: {partner}; only at others: {others}; with a skip "
             "connection: {skip}."
         ).format(
             partner=said(partner, Sharing.QUERY_IS_KEY),
@@ -120,6 +120,6 @@ def _in_words(runs: Sequence[Run]) -> Sequence[str]:
 
 
 def in_short(spread: Spread) -> str:
-    """0.56 (0.55–0.57), or one number where all seeds agree."""
+    """0.56 (0.55 to 0.57), or one number where all seeds agree."""
     mean, low, high = (f"{number:.2f}" for number in (spread.mean, spread.low, spread.high))
-    return mean if low == high else _("{mean} ({low}–{high})").format(mean=mean, low=low, high=high)
+    return mean if low == high else _("{mean} ({low} to {high})").format(mean=mean, low=low, high=high)
