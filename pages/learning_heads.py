@@ -36,7 +36,7 @@ def render() -> None:
 def _presets() -> dict[str, dict[str, object]]:
     return {
         _("Four look-ups"): {"look_ups": 4, "shown": "4"},
-        _("Heads too small"): {"d_model": 16, "shown": "8"},
+        _("Small heads"): {"d_model": 16, "shown": "8"},
         _("An MLP behind one head"): {"mlp": True, "shown": "1"},
         _("All seeds"): {"view": "seeds"},
     }

@@ -103,7 +103,7 @@ def lost(by_heads: Mapping[int, float]) -> float:
 def better_verdict(wide: Mapping[int, float], narrow: Mapping[int, float], *, loss: float = LOSS) -> Verdict:
     """Judge by accuracy against number of heads in a wide layer, and in a narrow one, whose heads are smaller.
 
-    HOLDS if neither loses with most heads, ONLY_IF ("while head_dim suffices") if only the narrow one does.
+    HOLDS if neither loses with most heads, ONLY_IF ("while head_dim is not small") if only the narrow one does.
     UNDECIDED if one of the two was not tried.
     """
     if not wide or not narrow:
@@ -111,3 +111,8 @@ def better_verdict(wide: Mapping[int, float], narrow: Mapping[int, float], *, lo
     if lost(wide) >= loss:
         return Verdict.DOES_NOT_HOLD
     return Verdict.ONLY_IF if lost(narrow) >= loss else Verdict.HOLDS
+
+
+def catches_up(narrow: Mapping[int, float], longer: Mapping[int, float], *, loss: float = LOSS) -> bool:
+    """Whether the narrow layer of most heads, trained for longer, is as good as the best that was trained for less."""
+    return bool(narrow) and bool(longer) and longer[max(longer)] > max(narrow.values()) - loss

@@ -48,11 +48,15 @@ class Settings:
 
 
 def comparison() -> Sequence[Settings]:
-    """What ships: 1 to 4 look-ups; two of them also in a narrow layer, and in one with an MLP behind it."""
+    """What ships: 1 to 4 look-ups; two of them also in a layer with an MLP behind it, and in a narrow one.
+
+    The smallest heads of the narrow one learn slowly: they are trained for longer, too.
+    """
     return [
         *(Settings(look_ups=look_ups, seed=seed) for look_ups in range(1, MOST_LOOK_UPS + 1) for seed in range(SEEDS)),
         *(Settings(d_model=WIDTHS[0], seed=seed) for seed in range(SEEDS)),
         *(Settings(mlp=True, seed=seed) for seed in range(SEEDS)),
+        *(Settings(heads=HEADS[-1:], d_model=WIDTHS[0], steps=MOST_STEPS, seed=seed) for seed in range(SEEDS)),
     ]
 
 

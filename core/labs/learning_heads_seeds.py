@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.labs.events import JSON
-from core.labs.learning_heads import HEADS, WIDTHS, Settings
+from core.labs.learning_heads import HEADS, MOST_STEPS, WIDTHS, Settings
 from core.labs.shipped import Run
 
 SOLVED = 0.8
@@ -32,10 +32,12 @@ class Layer:
 
     look_ups: int = Settings().look_ups
     d_model: int = Settings().d_model
-    mlp: bool = False
+    mlp: bool = Settings().mlp
+    steps: int = Settings().steps
 
 
 NARROW = Layer(d_model=WIDTHS[0])
+NARROW_FOR_LONGER = Layer(d_model=WIDTHS[0], steps=MOST_STEPS)
 WITH_MLP = Layer(mlp=True)
 
 
@@ -80,7 +82,7 @@ def results(runs: Sequence[Run], layer: Layer) -> dict[int, tuple[Result, ...]]:
     found: dict[int, list[Result]] = {}
     for run in runs:
         settings = Settings(**run.settings)
-        if Layer(settings.look_ups, settings.d_model, settings.mlp) != layer:
+        if Layer(settings.look_ups, settings.d_model, settings.mlp, settings.steps) != layer:
             continue
         for num_heads in settings.heads:
             found.setdefault(num_heads, []).append(_result(settings.seed, num_heads, run.record.found[str(num_heads)]))

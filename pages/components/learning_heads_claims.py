@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from core.claims import Verdict
 from core.claims.learning_heads import (
     better_verdict,
+    catches_up,
     kinds_verdict,
     one_row_verdict,
     rank_verdict,
@@ -15,6 +16,7 @@ from core.labs.learning_heads import HEADS
 from core.labs.learning_heads_measures import MATRICES
 from core.labs.learning_heads_seeds import (
     NARROW,
+    NARROW_FOR_LONGER,
     WITH_MLP,
     Layer,
     Spread,
@@ -137,19 +139,27 @@ def _rank(runs: Sequence[Run]) -> Claim:
 
 
 def _better(runs: Sequence[Run]) -> Claim:
-    wide, narrow = (accuracy(results(runs, layer)) for layer in (USUAL, NARROW))
-    verdict = better_verdict(*({number: spread.mean for number, spread in of.items()} for of in (wide, narrow)))
+    wide, narrow, longer = (accuracy(results(runs, layer)) for layer in (USUAL, NARROW, NARROW_FOR_LONGER))
+    means = [{number: spread.mean for number, spread in of.items()} for of in (wide, narrow, longer)]
+    verdict = better_verdict(means[0], means[1])
+    only = _("small heads learn slowly") if catches_up(means[1], means[2]) else _("only while head_dim suffices")
     return Claim(
         _("The more heads, the better."),
         verdict,
-        _("{look_ups}. {wide}; {narrow}: there {most} have a head_dim of {head_dim}.").format(
+        _(
+            "{look_ups}. {wide}; {narrow}: there {most} have a head_dim of {head_dim}. After {steps:,} instead of "
+            "{usual:,} steps they reach {longer}."
+        ).format(
             look_ups=look_ups(USUAL.look_ups),
             wide=_by_heads(USUAL, wide),
             narrow=_by_heads(NARROW, narrow),
             most=heads(HEADS[-1]),
             head_dim=head_dim_of(NARROW.d_model, HEADS[-1]),
+            steps=NARROW_FOR_LONGER.steps,
+            usual=NARROW.steps,
+            longer=spoken(longer[HEADS[-1]]),
         ),
-        label=_("only while head_dim suffices") if verdict is Verdict.ONLY_IF else None,
+        label=only if verdict is Verdict.ONLY_IF else None,
     )
 
 

@@ -6,6 +6,7 @@ from core.charts.curves import Axis, curves, curves_data
 from core.labs.learning_heads import HEADS
 from core.labs.learning_heads_seeds import (
     NARROW,
+    NARROW_FOR_LONGER,
     WITH_MLP,
     Layer,
     Result,
@@ -39,6 +40,9 @@ def draw(compared: Compared) -> None:
     kinds = {
         f"d_model {Layer().d_model}": accuracy(results(runs, Layer())),
         f"d_model {NARROW.d_model}": accuracy(results(runs, NARROW)),
+        _("d_model {d_model}, {steps:,} steps").format(
+            d_model=NARROW_FOR_LONGER.d_model, steps=NARROW_FOR_LONGER.steps
+        ): accuracy(results(runs, NARROW_FOR_LONGER)),
         _("d_model {d_model} and an MLP").format(d_model=WITH_MLP.d_model): accuracy(results(runs, WITH_MLP)),
     }
     logits, weights = (ranks(of, matrix, compared.measure) for matrix in ("logits", "weights"))
@@ -67,7 +71,7 @@ def draw(compared: Compared) -> None:
         name=_("learning heads, all seeds"),
         alt=_(
             "Four charts against the number of heads, means over several seeds with bands from the least to the "
-            "largest: accuracy by number of look-ups, accuracy of three kinds of layers, ranks before and after "
+            "largest: accuracy by number of look-ups, accuracy of several kinds of layers, ranks before and after "
             "training, and how many heads work for a look-up."
         ),
     )

@@ -11,6 +11,7 @@ from core.claims.learning_heads import (
     MOST,
     NOTICED,
     better_verdict,
+    catches_up,
     kinds_verdict,
     lost,
     one_row_verdict,
@@ -121,3 +122,11 @@ def test_what_is_lost() -> None:
     assert lost({1: 0.5, 2: 1.0, 8: 0.75}) == 0.25
     assert lost({1: 0.5, 2: 1.0}) == 0
     assert lost({}) == 0
+
+
+def test_what_catches_up() -> None:
+    narrow = {2: 0.9, 8: 0.5}
+    assert catches_up(narrow, {8: 0.9 - 0.99 * LOSS})
+    assert not catches_up(narrow, {8: 0.9 - 1.01 * LOSS})
+    assert not catches_up({}, {8: 1.0})
+    assert not catches_up(narrow, {})

@@ -78,6 +78,7 @@ def test_runs_of_one_kind_come_together() -> None:
     assert results(RUNS, NARROW)[1][0].accuracy == 0
     assert results(RUNS, WITH_MLP)[1][0].accuracy == 1
     assert results(RUNS, Layer(look_ups=4)) == {}
+    assert results((*RUNS, run_of(7, (1.0,), steps=3000)), Layer(steps=3000))[1][0].seed == 7
 
 
 def test_accuracy_and_what_is_solved() -> None:
