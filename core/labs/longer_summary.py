@@ -2,13 +2,12 @@
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from core.checks import check_sizes
 from core.labs.longer_reading import LONGEST, PER_LENGTH
 from core.labs.record import Record
 from core.labs.shipped import Run
+from core.labs.spread import Spread
 
 Losses = Sequence[float | None]
 """By buckets of positions, see `core.labs.longer_reading`; None where nothing was measured."""
@@ -20,16 +19,6 @@ SPANS: Mapping[int, range] = {
     8: range(4 * PER_LENGTH, LONGEST * PER_LENGTH),
 }
 """Where a span ends, in trained lengths → its buckets. 1 is what was trained; 4 is beyond two lengths, up to four."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """Several seeds: their mean, and the least and the largest of them."""
-
-    mean: float
-    low: float
-    high: float
-    seeds: int
 
 
 def centres(trained_len: int) -> list[float]:
@@ -108,10 +97,10 @@ def spread(values: Sequence[float | None]) -> Spread | None:
     numbers = [value for value in values if value is not None]
     if not numbers or len(numbers) < len(values):
         return None
-    return Spread(statistics.fmean(numbers), min(numbers), max(numbers), len(numbers))
+    return Spread.of(numbers)
 
 
-def curve_values(losses: Losses) -> list[Any]:
+def curve_values(losses: Losses) -> list[float]:
     """For charts: NaN, which is not drawn, where nothing was measured; as long as the longest text.
 
     >>> len(curve_values([0.5, None]))

@@ -7,7 +7,6 @@ import pytest
 
 from core.labs.longer_summary import (
     SPANS,
-    Spread,
     centres,
     cheapest,
     collect,
@@ -24,6 +23,7 @@ from core.labs.longer_summary import (
 )
 from core.labs.record import Record
 from core.labs.shipped import Run
+from core.labs.spread import Spread
 
 LOSSES = [float(number) for number in range(32)]
 WINDOW = [None] * 4 + [1.0] * 28
@@ -86,10 +86,10 @@ def test_what_several_runs_measured() -> None:
 
 
 def test_the_spread_over_seeds() -> None:
-    assert spread([1.0, 2.0, 6.0]) == Spread(3.0, 1.0, 6.0, 3)
+    assert spread([1.0, 2.0, 6.0]) == Spread((1.0, 2.0, 6.0))
     assert spread([]) is None
     assert spread([1.0, None]) is None
-    assert spread_by_bucket([[1.0, None], [3.0, None]]) == [Spread(2.0, 1.0, 3.0, 2), None]
+    assert spread_by_bucket([[1.0, None], [3.0, None]]) == [Spread((1.0, 3.0)), None]
     assert spread_by_bucket([]) == []
     with pytest.raises(ValueError, match=r"losses \(1, 2\)"):
         spread_by_bucket([[1.0], [1.0, 2.0]])
