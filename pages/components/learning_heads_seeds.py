@@ -40,10 +40,10 @@ def draw(compared: Compared) -> None:
     kinds = {
         f"d_model {Layer().d_model}": accuracy(results(runs, Layer())),
         f"d_model {NARROW.d_model}": accuracy(results(runs, NARROW)),
+        _("d_model {d_model} and an MLP").format(d_model=WITH_MLP.d_model): accuracy(results(runs, WITH_MLP)),
         _("d_model {d_model}, {steps:,} steps").format(
             d_model=NARROW_FOR_LONGER.d_model, steps=NARROW_FOR_LONGER.steps
         ): accuracy(results(runs, NARROW_FOR_LONGER)),
-        _("d_model {d_model} and an MLP").format(d_model=WITH_MLP.d_model): accuracy(results(runs, WITH_MLP)),
     }
     logits, weights = (ranks(of, matrix, compared.measure) for matrix in ("logits", "weights"))
     measured = {
