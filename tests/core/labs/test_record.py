@@ -1,6 +1,7 @@
 """A record grows by events; its curves can be thinned, and it can be written down."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -80,3 +81,9 @@ def test_written_and_read() -> None:
     assert read.found == record.found
     assert (read.done, read.total, read.tokens) == (250, 250, 2500)
     assert read.plain() == record.plain()
+
+
+@pytest.mark.parametrize(("values", "error"), [({}, KeyError), ({"curves": {"a": 1}}, TypeError)])
+def test_what_is_no_record(values: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        Record.from_plain(values)
