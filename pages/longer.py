@@ -5,7 +5,7 @@ if __name__ == "__main__":  # a fresh server opened straight at this page: its f
 
     streamlit_app.main()
 
-from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -13,9 +13,8 @@ from core.labs.longer import Settings
 from pages.components import longer_claims, longer_fold, longer_position, longer_seeds, longer_training
 from pages.components.controls import Panel
 from pages.components.i18n import _
-from pages.components.lab import Lab, Seen
+from pages.components.lab import Lab
 from pages.components.longer_scene import OTHERS, choose
-from pages.components.plot import Plot
 from pages.components.words import claim_cards, heading
 
 VIEWS = {"position": longer_position.draw, "train": longer_training.draw}
@@ -32,18 +31,14 @@ def render() -> None:
         st.info(_("Nothing would be trained. Switch at least one kind of positions on."))
     else:
         lab = Lab("longer", settings)
-        plot = longer_seeds.draw() if view == "seeds" else _watch(lab, settings, VIEWS[view])
+        if view == "seeds":
+            plot = longer_seeds.draw()
+        else:
+            lab.bar()
+            plot = lab.show(partial(VIEWS[view], settings))
         claim_cards(longer_claims.cards(view))
         longer_fold.draw(settings, lab.seen.record, plot)
     panel.finish(presets=_presets())
-
-
-def _watch(lab: Lab, settings: Settings, draw: Callable[[Settings, Seen], Plot]) -> Plot:
-    """The training of these settings; returns its picture as it is now."""
-    plots: list[Plot] = []
-    lab.bar()
-    lab.show(lambda seen: plots.append(draw(settings, seen)))
-    return plots[0]
 
 
 def _presets() -> dict[str, dict[str, object]]:

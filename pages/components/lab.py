@@ -2,7 +2,7 @@
 
     lab = Lab("open_book", settings)  # of the controls; nothing is trained before somebody presses Start
     lab.bar()
-    lab.show(picture)  # picture(seen), again and again while a training of this session runs
+    plot = lab.show(picture)  # picture(seen), again and again while a training of this session runs
 
 What is shown belongs to the settings of the controls: this session's own run of them if there is one, else the one
 that ships, else nothing yet. A session trains one thing at a time; leaving the page stops it, and so does closing the
@@ -11,7 +11,7 @@ browser.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 from streamlit import runtime
@@ -30,6 +30,8 @@ EVERY = 0.5  # seconds between two looks at a run
 EVERY_IN_QUEUE = 2.0  # and at one that waits, of which there may be forty
 KEPT = 8  # runs that a session keeps, whatever their experiments
 TRAININGS = "lab.trainings"  # in the session's state: those runs, the newest last
+
+Drawn = TypeVar("Drawn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +115,15 @@ class Lab:
                 st.button(_("Shipped result"), key=f"{self._name}.back", on_click=self._forget, type="tertiary")
             self._watch()
 
-    def show(self, picture: Callable[[Seen], None]) -> None:
-        """Draw the picture of what there is, and again while it grows."""
+    def show(self, picture: Callable[[Seen], Drawn]) -> Drawn:
+        """Draw the picture of what there is, and again while it grows. Returns: what the first drawing returned."""
         running = self._mine is not None and self._mine.state is State.RUNNING
 
         @st.fragment(run_every=EVERY if running else None)
-        def draw() -> None:
-            picture(self.seen)
+        def draw() -> Drawn:
+            return picture(self.seen)
 
-        draw()
+        return draw()
 
     # -------------------------------------------------------------------------------------------------------- its parts
 

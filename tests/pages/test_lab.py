@@ -49,13 +49,18 @@ def use(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Use]:
 def app(settings: object) -> None:
     import streamlit as st
 
-    from pages.components.lab import Lab
+    from pages.components.lab import Lab, Seen
 
     if "settings" not in st.session_state:
         st.session_state["settings"] = settings
     lab = Lab("tiny", st.session_state["settings"])
     lab.bar()
-    lab.show(lambda seen: st.json([seen.source, seen.running, seen.record.done, seen.record.total]))
+
+    def picture(seen: Seen) -> str:
+        st.json([seen.source, seen.running, seen.record.done, seen.record.total])
+        return f"drawn: {seen.source}"
+
+    st.text(lab.show(picture))
 
 
 def trainings(at: AppTest) -> list[Training]:
@@ -94,6 +99,11 @@ def test_nothing_is_trained_before_somebody_asks(start: Start, use: Use) -> None
     assert said(at) == "Shipped result, made on 2026-11-30 by `python tools/train_labs.py tiny`."
     assert enabled(at) == [True, False]
     assert (desk.running, desk.waiting) == (0, 0)
+
+
+def test_a_page_gets_what_its_picture_returned(start: Start, use: Use) -> None:
+    use()
+    assert start(app, settings=DEFAULT).text[0].value == "drawn: shipped"
 
 
 def test_other_settings_have_no_result_yet(start: Start, use: Use) -> None:
