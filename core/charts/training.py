@@ -52,13 +52,10 @@ def training_curves(
     )
 
 
-def training_curves_data(
-    steps: Sequence[npt.ArrayLike], losses: Sequence[npt.ArrayLike], *, marks: Sequence[float] = ()
-) -> dict[str, pd.DataFrame]:
+def training_curves_data(steps: Sequence[npt.ArrayLike], losses: Sequence[npt.ArrayLike]) -> dict[str, pd.DataFrame]:
     """The data of :func:`training_curves`: for every series its steps (n,) and losses (n,); one without any is empty.
 
     Send no more points than the eye can tell apart: see `core.labs.record.Curve.thinned`.
-    marks: steps at which vertical lines stand.
     Raises: ValueError if the shapes of a series differ, or the numbers of series.
     """
-    return curves_data(steps, losses, marks=marks)
+    return curves_data(steps, losses)

@@ -56,13 +56,13 @@ def test_without_series_there_is_no_chart() -> None:
 
 def test_the_data_by_hand() -> None:
     """The second curve has not begun."""
-    data = training_curves_data([[1, 2, 3], []], [[3.0, 2.5, 2.0], []], marks=[2])
+    data = training_curves_data([[1, 2, 3], []], [[3.0, 2.5, 2.0], []])
     curves = data["curves"]
     assert curves["s"].tolist() == [0, 0, 0]
     assert curves["x"].tolist() == [1, 2, 3]
     assert curves["y"].tolist() == [3.0, 2.5, 2.0]
     assert curves["end"].tolist() == [0, 0, 1]
-    assert data["marks"]["x"].tolist() == [2]
+    assert data["marks"].empty
     assert curves.dtypes.map(str).tolist() == ["int8", *["float32"] * 4, "int8"]
 
 
