@@ -1,6 +1,5 @@
 """The claims of the page of longer texts, measured with all seeds of the comparison that ships."""
 
-import statistics
 from collections.abc import Mapping, Sequence
 
 from core.claims import Verdict
@@ -20,6 +19,7 @@ from core.claims.longer import (
     worst,
 )
 from core.labs.longer import METHODS, Kind, Settings
+from core.labs.spread import Spread
 from core.positions.scalings import Method
 from pages.components.i18n import _
 from pages.components.lab import results
@@ -63,17 +63,17 @@ def _unnoticed() -> Claim:
 def _costs_in_words(found: Sequence[float]) -> str:
     if not found:
         return _("Not measured yet.")
-    usual = Settings()
+    usual, spread = Settings(), Spread.of(found)
     return _(
         "Trained at {length}, up to {far}: {mean} nats above what windows of {length} reach ({low} to {high}; seeds: "
         "{seeds})."
     ).format(
         length=usual.trained_len,
         far=TOLD_SPAN * usual.trained_len,
-        mean=signed(statistics.fmean(found), 2),
-        low=signed(min(found), 2),
-        high=signed(max(found), 2),
-        seeds=len(found),
+        mean=signed(spread.mean, 2),
+        low=signed(spread.low, 2),
+        high=signed(spread.high, 2),
+        seeds=spread.count,
     )
 
 
@@ -82,7 +82,7 @@ def _no_training(found: Reading, plain: Reading) -> Claim:
     statement = _("With NTK a model reads {factor} times the trained length without training.")
     verdict = no_training_verdict(found)
     means, own = (
-        ", ".join(signed(statistics.fmean(every), 2) for every in reading.before.values() if every)
+        ", ".join(signed(Spread.of(every).mean, 2) for every in reading.before.values() if every)
         for reading in (found, plain)
     )
     return Claim(

@@ -10,7 +10,7 @@ from core.positions.scalings import Method
 from pages.components.controls import Panel
 from pages.components.i18n import _
 
-OTHERS: Mapping[str, bool] = {"none": True, "sinusoidal": False, "learnt": True, "rope": False, "rope_long": True}
+OTHERS: Mapping[str, bool] = {kind.value: not getattr(Settings(), kind) for kind in Kind}
 """The kinds that the default settings leave out."""
 
 LOSSES = (0.25, 6.0)  # nats, of the axis
