@@ -5,16 +5,14 @@ if __name__ == "__main__":  # a fresh server opened straight at this page: its f
 
     streamlit_app.main()
 
-from collections.abc import Callable
 from functools import partial
 
 from core.labs.open_book import Settings
 from pages.components import open_book_claims, open_book_exam, open_book_fold, open_book_seeds, open_book_train
 from pages.components.controls import Panel
 from pages.components.i18n import _
-from pages.components.lab import Lab, Seen
+from pages.components.lab import Lab
 from pages.components.open_book_controls import choose_asked, choose_guess, choose_settings
-from pages.components.plot import Plot
 from pages.components.words import claim_cards, heading
 
 
@@ -30,21 +28,15 @@ def render() -> None:
     lab = Lab("open_book", settings)
     if view == "seeds":
         plot = open_book_seeds.draw(guess)
-    elif asked is not None and guess is not None:
-        plot = _watch(lab, partial(open_book_exam.draw, settings, guess, asked))
     else:
-        plot = _watch(lab, partial(open_book_train.draw, settings, guess, examined=view == "exam"))
+        lab.bar()
+        if asked is not None and guess is not None:
+            plot = lab.show(partial(open_book_exam.draw, settings, guess, asked))
+        else:
+            plot = lab.show(partial(open_book_train.draw, settings, guess, examined=view == "exam"))
     claim_cards(open_book_claims.cards(lab.seen.record, guess))
     open_book_fold.draw(settings, lab.seen.record, guess, plot)
     panel.finish(presets=_presets())
-
-
-def _watch(lab: Lab, picture: Callable[[Seen], Plot]) -> Plot:
-    """The training of these settings; returns its picture as it is now."""
-    plots: list[Plot] = []
-    lab.bar()
-    lab.show(lambda seen: plots.append(picture(seen)))
-    return plots[0]
 
 
 def _presets() -> dict[str, dict[str, object]]:

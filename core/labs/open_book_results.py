@@ -1,7 +1,7 @@
 """What a run has found, read back; and what all runs of the comparison say together."""
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
@@ -10,6 +10,7 @@ from core.labs.events import JSON
 from core.labs.open_book_exam import CLOSED, OPEN, REACH, Score
 from core.labs.record import Curve, Record
 from core.labs.shipped import Run
+from core.labs.spread import Spread
 
 MARGIN = 0.05  # nats: as much as one seed differs from another
 LAST = 0.1  # share of the steps over which the loss at the end of a training is averaged
@@ -115,25 +116,6 @@ def strongest(weights: Sequence[Sequence[Sequence[float]]]) -> Look:
 
 
 # ----------------------------------------------------------------------------------------------------------- all seeds
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """One number of several seeds."""
-
-    mean: float
-    deviation: float  # standard deviation of a sample; 0 of a single one
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, values: Iterable[float]) -> Self:
-        """Raises: ValueError if there are no values."""
-        every = list(values)
-        if not every:
-            raise ValueError("values must hold at least one number")
-        deviation = statistics.stdev(every) if len(every) > 1 else 0.0
-        return cls(statistics.fmean(every), deviation, min(every), max(every))
 
 
 @dataclass(frozen=True, slots=True)

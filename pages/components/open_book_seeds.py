@@ -8,8 +8,9 @@ import streamlit as st
 from core.charts import curves, strips
 from core.labs.open_book import ALL, Settings
 from core.labs.open_book_exam import GUESSING
-from core.labs.open_book_results import Row, Spread, Winner, bands, exam_losses, rows, wins
+from core.labs.open_book_results import Row, Winner, bands, exam_losses, rows, wins
 from core.labs.shipped import Run
+from core.labs.spread import Spread
 from pages.components.i18n import _
 from pages.components.lab import results
 from pages.components.open_book_controls import leak_name

@@ -3,13 +3,14 @@
 import numpy as np
 import streamlit as st
 
-from core.charts import heatmaps, training
+from core.charts import heatmaps
 from core.labs.open_book import NUM_HEADS, Settings
 from core.labs.open_book_exam import CLOSED, OPEN, REACH
 from core.labs.open_book_results import Winner, attention, final_loss, strongest
-from core.labs.record import POINTS, Curve, Record
+from core.labs.record import Record
 from pages.components.i18n import _, ngettext
 from pages.components.lab import Seen
+from pages.components.lab_curves import losses
 from pages.components.numbers import percent
 from pages.components.open_book_controls import names
 from pages.components.plot import Part, Plot, figure, part
@@ -32,30 +33,28 @@ def draw(settings: Settings, guess: Winner | None, seen: Seen, *, examined: bool
         look_for(*_in_words(settings, guess, seen.record))
     return figure(
         KEY,
-        [[_losses(settings, seen.record), _maps(settings, seen.record)]],
+        [
+            [
+                losses(
+                    "losses",
+                    _("Loss in training"),
+                    seen.record,
+                    names(),
+                    steps=settings.steps,
+                    domain=LOSSES,
+                    y_title=_("loss, nats per character"),
+                    share=0.44,
+                    height=CURVES_HEIGHT,
+                ),
+                _maps(settings, seen.record),
+            ]
+        ],
         least=LEAST,
         name=_("training of both books"),
         alt=_(
             "Curves of the training loss of both models over the steps; beside them two heatmaps: for every head, the "
             "mean weight that it gives to characters before and after the one that looks."
         ),
-    )
-
-
-def _losses(settings: Settings, record: Record) -> Part:
-    drawn = [record.curves.get(curve, Curve()).thinned(POINTS) for curve in names()]
-    return part(
-        "losses",
-        training.training_curves,
-        training.training_curves_data([curve.steps for curve in drawn], [curve.losses for curve in drawn]),
-        share=0.44,
-        series=tuple(names().values()),
-        steps=settings.steps,
-        losses=LOSSES,
-        x_title=_("step"),
-        y_title=_("loss, nats per character"),
-        title=_("Loss in training"),
-        height=CURVES_HEIGHT,
     )
 
 

@@ -13,7 +13,8 @@ from core.claims.open_book import (
     unfair_verdict,
 )
 from core.labs.open_book_exam import Score
-from core.labs.open_book_results import Row, Spread
+from core.labs.open_book_results import Row
+from core.labs.spread import Spread
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """What runs have found, read back, and what all seeds say together."""
 
-import statistics
 from dataclasses import asdict
 
 import pytest
@@ -11,7 +10,6 @@ from core.labs.open_book_exam import CLOSED, OPEN, Score
 from core.labs.open_book_results import (
     Look,
     Paper,
-    Spread,
     Winner,
     Writing,
     attention,
@@ -26,6 +24,7 @@ from core.labs.open_book_results import (
 )
 from core.labs.record import Curve, Record
 from core.labs.shipped import Run
+from core.labs.spread import Spread
 
 
 def made(seed: int, leak: int, closed: float, opened: float, real: float | None = 0.5) -> Run:
@@ -107,15 +106,6 @@ def test_the_strongest_head() -> None:
     assert strongest([[quiet, quiet], [quiet, loud]]) == Look(1, 1, 1, 0.9)
     with pytest.raises(ValueError, match="weights must hold at least one head"):
         strongest([])
-
-
-def test_spread() -> None:
-    found = Spread.of([1.0, 2.0, 6.0])
-    assert (found.mean, found.low, found.high) == (3.0, 1.0, 6.0)
-    assert found.deviation == pytest.approx(statistics.stdev([1, 2, 6]))
-    assert Spread.of([2.0]).deviation == 0
-    with pytest.raises(ValueError, match="values must hold at least one number"):
-        Spread.of([])
 
 
 def test_rows() -> None:
