@@ -134,12 +134,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A curve of several seeds: mean, and the lowest and the highest of them at every step."""
+    """A curve of several seeds."""
 
     steps: tuple[int, ...]
-    mean: tuple[float, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
+    losses: tuple[Spread, ...]  # one for every step
 
 
 def rows(runs: Sequence[Run]) -> tuple[Row, ...]:
@@ -207,10 +205,4 @@ def _band(curves: Sequence[Curve]) -> Band:
     steps = {tuple(curve.steps) for curve in curves}
     if len(steps) != 1:
         raise ValueError(f"curves ({len(steps)} kinds of steps) must have the same steps")
-    places = list(zip(*(curve.losses for curve in curves), strict=True))
-    return Band(
-        steps.pop(),
-        tuple(statistics.fmean(place) for place in places),
-        tuple(min(place) for place in places),
-        tuple(max(place) for place in places),
-    )
+    return Band(steps.pop(), tuple(Spread.of(place) for place in zip(*(curve.losses for curve in curves), strict=True)))

@@ -1,9 +1,13 @@
-"""The losses of a training as a part of a figure: one curve for each model, growing while it learns."""
+"""Curves of trainings, as parts of a figure: losses that grow while models learn, and bands of several seeds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+import pandas as pd
+
+from core.charts.curves import curves_data
 from core.charts.training import training_curves, training_curves_data
 from core.labs.record import POINTS, Curve, Record
+from core.labs.spread import Spread
 from pages.components.i18n import _
 from pages.components.plot import Part, part
 
@@ -39,4 +43,25 @@ def losses(
         legend_columns=legend_columns,
         title=title,
         height=height,
+    )
+
+
+def bands_data(
+    x: Sequence[Sequence[float]], spreads: Sequence[Sequence[Spread | None]], *, marks: Sequence[float] = ()
+) -> dict[str, pd.DataFrame]:
+    """The data of `core.charts.curves.curves` with bands: every series' means, from its least to its largest seed.
+
+    A point without a spread, None, is left out. marks: where vertical lines stand.
+    Raises: ValueError if a series has not as many spreads as places, or their numbers differ.
+    """
+    known = [
+        [(place, spread) for place, spread in zip(places, each, strict=True) if spread is not None]
+        for places, each in zip(x, spreads, strict=True)
+    ]
+    return curves_data(
+        [[place for place, _spread in points] for points in known],
+        [[spread.mean for _place, spread in points] for points in known],
+        low=[[spread.low for _place, spread in points] for points in known],
+        high=[[spread.high for _place, spread in points] for points in known],
+        marks=marks,
     )

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
-from core.charts.curves import curves, curves_data
+from core.charts.curves import curves
 from core.labs.longer import METHODS, Kind, Settings, reading_curve
-from core.labs.longer_summary import centres, collect, curve_values, span_mean, spread, spread_by_bucket
+from core.labs.longer_summary import centres, collect, span_mean, spread, spread_by_bucket
 from core.labs.shipped import Run
 from pages.components.i18n import _
 from pages.components.lab import results
+from pages.components.lab_curves import bands_data
 from pages.components.longer_scene import HEIGHT, kind_names, loss_axis, method_names, position_axis
 from pages.components.plot import Part, Plot, figure, part
 from pages.components.words import look_for
@@ -61,16 +62,12 @@ def _part(
 ) -> Part:
     """measured: name of a series → its curve, and what was found of it."""
     spreads = [spread_by_bucket(collect(runs, *which)) for which in measured.values()]
-    means, low, high = (
-        [curve_values([None if one is None else getattr(one, what) for one in each]) for each in spreads]
-        for what in ("mean", "low", "high")
-    )
+    across = centres(usual.trained_len)
     return part(
         name,
         curves,
-        curves_data(
-            [centres(usual.trained_len)] * len(measured), means, low=low, high=high,
-            marks=[usual.trained_len * times for times in marks],
+        bands_data(
+            [across[: len(each)] for each in spreads], spreads, marks=[usual.trained_len * times for times in marks]
         ),
         share=SHARE,
         series=tuple(measured),
@@ -81,7 +78,7 @@ def _part(
         legend_columns=2,
         title=title,
         height=HEIGHT,
-    )  # fmt: skip
+    )
 
 
 def _in_words(usual: Settings, runs: Sequence[Run]) -> Sequence[str]:

@@ -13,6 +13,7 @@ from core.labs.shipped import Run
 from core.labs.spread import Spread
 from pages.components.i18n import _
 from pages.components.lab import results
+from pages.components.lab_curves import bands_data
 from pages.components.open_book_controls import leak_name
 from pages.components.open_book_exam import outcome
 from pages.components.plot import Part, Plot, figure, part
@@ -74,12 +75,7 @@ def _curves(runs: Sequence[Run]) -> Part:
     return part(
         "quizzes",
         curves.curves,
-        curves.curves_data(
-            [band.steps for band in found.values()],
-            [band.mean for band in found.values()],
-            low=[band.low for band in found.values()],
-            high=[band.high for band in found.values()],
-        ),
+        bands_data([band.steps for band in found.values()], [band.losses for band in found.values()]),
         share=0.58,
         series=tuple(leak_name(leak) for leak in found),
         x=curves.Axis(_("step of the training"), domain=(0, Settings().steps), format="d", least_step=1),
