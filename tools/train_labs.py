@@ -148,7 +148,7 @@ def make(experiment: str, trainer: Trainer, folder: Path) -> None:
         tuple(one.run for one in done),
     )
     path = write(made, experiment, folder)
-    print(f"{path}  {path.stat().st_size / 1024:.0f} KB, {made.seconds:.0f} s of one core", flush=True)
+    print(f"{path}  {path.stat().st_size / 1024:.0f} KB, {made.seconds:.0f} s of training", flush=True)
 
 
 def check(experiment: str, trainer: Trainer, folder: Path, *, everything: bool) -> bool:

@@ -29,7 +29,7 @@ class Shipped:
     made: str  # the day, as 2026-11-30; "" if nothing has been shipped yet
     program: str  # what to type to make it again
     torch: str  # the version that ran
-    seconds: float  # of one core, for all of it
+    seconds: float  # that its trainings ran, added up; more where others used the processor
     runs: tuple[Run, ...]
 
     def of(self, settings: Any) -> Run | None:
