@@ -2,34 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
 
 from core.labs.settings import plain
 from core.labs.shipped import Run
+from core.labs.spread import Spread
 from core.labs.three_matrices import Settings
 from core.labs.three_matrices_task import RINGS, most_looking_right
 from core.projections import Sharing
 
 SHARING_A_QUERY = (Sharing.QUERY_IS_KEY, Sharing.ONE, Sharing.NONE)
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """One measure over the seeds, in the order of the seeds."""
-
-    values: tuple[float, ...]
-
-    @property
-    def mean(self) -> float:
-        return fmean(self.values)
-
-    @property
-    def low(self) -> float:
-        return min(self.values)
-
-    @property
-    def high(self) -> float:
-        return max(self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +32,7 @@ def over_seeds(runs: Sequence[Run], case: Settings, variant: str, measure: str =
     found = [run.record.found[variant]["measured"][measure] for run in alike if variant in run.record.found]
     if not found:
         raise ValueError(f"case ({case}) with variant ({variant!r}) must be among the runs")
-    return Spread(tuple(found))
+    return Spread.of(found)
 
 
 def compare(runs: Sequence[Run], cases: Sequence[Settings], variant: str) -> tuple[Compared, ...]:

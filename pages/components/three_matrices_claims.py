@@ -48,7 +48,7 @@ def _cost(runs: Sequence[Run], sharing: Sharing, statement: str) -> Claim:
             case=case_name(worst.case),
             shared=in_short(worst.shared),
             separate=in_short(worst.separate),
-            seeds=len(worst.shared.values),
+            seeds=worst.shared.count,
         ),
         label=_label(verdict, dear),
     )

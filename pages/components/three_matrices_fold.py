@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from functools import partial
 
 from core.attention import scaled_dot_product_attention
-from core.labs.record import Record
-from core.labs.shipped import Run
 from core.labs.three_matrices import Settings, train
 from core.labs.three_matrices_measures import measure
 from core.labs.three_matrices_model import new_model, run, sizes
@@ -36,7 +34,7 @@ READING = (
 )
 
 
-def draw_train(settings: Settings, record: Record, plot: Plot) -> None:
+def draw_train(settings: Settings, plot: Plot) -> None:
     fold(
         "three_matrices_train",
         formula=lambda: (*_formulas(settings), _size(settings)),
@@ -47,7 +45,7 @@ def draw_train(settings: Settings, record: Record, plot: Plot) -> None:
     )
 
 
-def draw_seeds(runs: Sequence[Run], plot: Plot) -> None:
+def draw_seeds(plot: Plot) -> None:
     fold(
         "three_matrices_seeds",
         formula=lambda: _formulas(Settings()),

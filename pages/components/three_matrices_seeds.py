@@ -7,8 +7,9 @@ import streamlit as st
 
 from core.charts.strips import strips, strips_data
 from core.labs.shipped import Run
+from core.labs.spread import Spread
 from core.labs.three_matrices import NARROW, VARIANTS, Settings
-from core.labs.three_matrices_seeds import Spread, bound_of, over_seeds
+from core.labs.three_matrices_seeds import bound_of, over_seeds
 from core.labs.three_matrices_task import RINGS, accuracy_of
 from core.projections import Sharing
 from pages.components import three_matrices_fold
@@ -54,7 +55,7 @@ def draw(measure: str) -> None:
             "without the look at oneself, narrow heads, and a skip connection."
         ),
     )
-    three_matrices_fold.draw_seeds(runs, plot)
+    three_matrices_fold.draw_seeds(plot)
 
 
 def _strips(

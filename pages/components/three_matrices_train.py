@@ -5,8 +5,8 @@ import html
 import numpy as np
 import streamlit as st
 
-from core.charts import curves, heatmaps, training
-from core.labs.record import POINTS, Curve, Record
+from core.charts import curves, heatmaps
+from core.labs.record import Record
 from core.labs.three_matrices import Settings
 from core.labs.three_matrices_model import sizes
 from core.labs.three_matrices_seeds import bound_of
@@ -15,6 +15,7 @@ from core.projections import Sharing
 from pages.components import three_matrices_fold
 from pages.components.i18n import _
 from pages.components.lab import Lab, Seen
+from pages.components.lab_curves import losses
 from pages.components.numbers import percent
 from pages.components.plot import Part, Plot, figure, part
 from pages.components.three_matrices_look import all_found, in_words
@@ -33,22 +34,31 @@ def nothing() -> None:
 def draw(settings: Settings) -> None:
     lab = Lab("three_matrices", settings)
     lab.bar()
-    drawn: dict[str, Plot] = {}
 
-    def picture(seen: Seen) -> None:
+    def picture(seen: Seen) -> Plot:
         look_for(*in_words(settings, seen.record), beside=_table(settings, seen.record))
-        drawn["plot"] = _figure(settings, seen.record)
+        return _figure(settings, seen.record)
 
-    lab.show(picture)
-    three_matrices_fold.draw_train(settings, lab.seen.record, drawn["plot"])
+    three_matrices_fold.draw_train(settings, lab.show(picture))
 
 
 def _figure(settings: Settings, record: Record) -> Plot:
     chosen = settings.variants
+    drawn = losses(
+        "losses",
+        _("Loss in training"),
+        record,
+        {variant: variants()[variant] for variant in chosen},
+        steps=settings.steps,
+        domain=LOSSES,
+        y_title=_("loss, nats"),
+        share=0.5,
+        height=CURVES_HEIGHT,
+    )
     return figure(
         KEY,
         [
-            [_losses(settings, record), _accuracies(settings, record)],
+            [drawn, _accuracies(settings, record)],
             [_map(settings, record, variant, len(chosen)) for variant in chosen],
         ],
         name=_("three matrices"),
@@ -56,23 +66,6 @@ def _figure(settings: Settings, record: Record) -> Plot:
             "Curves of loss and of accuracy over the steps of a training, one for each variant; below a heatmap of the "
             "attention weights that each has learnt, of the same tokens."
         ),
-    )
-
-
-def _losses(settings: Settings, record: Record) -> Part:
-    drawn = [record.curves.get(variant, Curve()).thinned(POINTS) for variant in settings.variants]
-    return part(
-        "losses",
-        training.training_curves,
-        training.training_curves_data([curve.steps for curve in drawn], [curve.losses for curve in drawn]),
-        share=0.5,
-        series=_names(settings),
-        steps=settings.steps,
-        losses=LOSSES,
-        x_title=_("step"),
-        y_title=_("loss, nats"),
-        title=_("Loss in training"),
-        height=CURVES_HEIGHT,
     )
 
 

@@ -1,24 +1,18 @@
 """Verdicts on both sides of their thresholds."""
 
-from dataclasses import dataclass
-
 import pytest
 
 from core.claims import Verdict
 from core.claims.three_matrices import cost_verdict, costs, counted, reason_verdict, symmetry_verdict
-from core.labs.three_matrices_seeds import Spread
+from core.labs.spread import Spread
+from core.labs.three_matrices import Settings
+from core.labs.three_matrices_seeds import Compared
 
 HOLDS, NOT, ONLY_IF, UNDECIDED = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.ONLY_IF, Verdict.UNDECIDED
 
 
-@dataclass(frozen=True)
-class Case:
-    separate: Spread
-    shared: Spread
-
-
-def case(separate: float, shared: float, seeds: int = 5) -> Case:
-    return Case(Spread((separate,) * seeds), Spread((shared,) * seeds))
+def case(separate: float, shared: float, seeds: int = 5) -> Compared:
+    return Compared(Settings(), Spread((separate,) * seeds), Spread((shared,) * seeds))
 
 
 DEAR, FREE, UNSOLVED = case(1.0, 0.5), case(1.0, 1.0), case(0.125, 0.1)
@@ -30,8 +24,8 @@ def test_a_cost_is_more_than_the_margin(shared: float, expected: bool) -> None:
 
 
 def test_a_cost_shows_in_every_seed() -> None:
-    assert costs(Case(Spread((0.9, 1.0)), Spread((0.5, 0.87))))
-    assert not costs(Case(Spread((0.9, 1.0)), Spread((0.5, 0.89))))
+    assert costs(Compared(Settings(), Spread((0.9, 1.0)), Spread((0.5, 0.87))))
+    assert not costs(Compared(Settings(), Spread((0.9, 1.0)), Spread((0.5, 0.89))))
 
 
 def test_what_three_matrices_do_not_solve_does_not_count() -> None:
@@ -51,7 +45,7 @@ def test_what_three_matrices_do_not_solve_does_not_count() -> None:
         ([DEAR, case(1.0, 0.5, seeds=4)], UNDECIDED),
     ],
 )
-def test_what_sharing_costs(every: list[Case], verdict: Verdict) -> None:
+def test_what_sharing_costs(every: list[Compared], verdict: Verdict) -> None:
     assert cost_verdict(every) is verdict
 
 
@@ -73,5 +67,5 @@ def test_symmetry(scores: float, weights: float, verdict: Verdict) -> None:
         (DEAR, DEAR, DEAR, UNDECIDED),
     ],
 )
-def test_the_reason(undirected: Case, masked: Case, directed: Case, verdict: Verdict) -> None:
+def test_the_reason(undirected: Compared, masked: Compared, directed: Compared, verdict: Verdict) -> None:
     assert reason_verdict(undirected, masked, directed) is verdict

@@ -7,8 +7,9 @@ import pytest
 from core.labs.record import Record
 from core.labs.settings import plain
 from core.labs.shipped import Run, shipped
+from core.labs.spread import Spread
 from core.labs.three_matrices import SEEDS, VARIANTS, Settings, cases
-from core.labs.three_matrices_seeds import Spread, asymmetries, bound_of, compare, over_seeds
+from core.labs.three_matrices_seeds import asymmetries, bound_of, compare, over_seeds
 
 CASE = Settings(task="three")
 
