@@ -72,3 +72,14 @@ def reason_verdict(
     if costs(undirected_masked, margin=margin):
         return Verdict.UNDECIDED
     return Verdict.ONLY_IF if costs(undirected, margin=margin) else Verdict.HOLDS
+
+
+# ------------------------------------------------------- a share of right answers is harsh where two nearly tie
+
+TIE = 0.2
+"""An even choice between two answers has a probability of 0.5, and a near tie may win nothing: far more than this."""
+
+
+def nearly_ties(accuracy: float, probability: float, *, tie: float = TIE) -> bool:
+    """Whether the right answer is far more probable, on average, than it is the most probable one."""
+    return probability - accuracy > tie

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from core.claims.three_matrices import nearly_ties
 from core.labs.record import Record
 from core.labs.three_matrices import Settings
 from core.labs.three_matrices_seeds import bound_of
@@ -11,8 +12,6 @@ from core.projections import Sharing
 from pages.components.i18n import _
 from pages.components.numbers import percent
 from pages.components.three_matrices_words import variants
-
-TIE = 0.2  # by which accuracy lies below the mean probability of the right answer
 
 
 def in_words(settings: Settings, record: Record) -> Sequence[str]:
@@ -112,7 +111,7 @@ def _shared_in_words(settings: Settings, measured: Mapping[str, Any]) -> str:
 def _tie_in_words(measured: Mapping[str, Any]) -> str:
     """Accuracy counts the most probable answer, and is harsh where two are nearly as probable."""
     for variant, found in measured.items():
-        if found["probability"] > found["accuracy"] + TIE:
+        if nearly_ties(found["accuracy"], found["probability"]):
             return _(
                 "{variant}: the right answer has a probability of {probability:.2f}, but wins only {accuracy}: a near "
                 "tie."

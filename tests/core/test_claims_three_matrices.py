@@ -3,7 +3,7 @@
 import pytest
 
 from core.claims import Verdict
-from core.claims.three_matrices import cost_verdict, costs, counted, reason_verdict, symmetry_verdict
+from core.claims.three_matrices import cost_verdict, costs, counted, nearly_ties, reason_verdict, symmetry_verdict
 from core.labs.spread import Spread
 from core.labs.three_matrices import Settings
 from core.labs.three_matrices_seeds import Compared
@@ -69,3 +69,8 @@ def test_symmetry(scores: float, weights: float, verdict: Verdict) -> None:
 )
 def test_the_reason(undirected: Compared, masked: Compared, directed: Compared, verdict: Verdict) -> None:
     assert reason_verdict(undirected, masked, directed) is verdict
+
+
+@pytest.mark.parametrize(("probability", "expected"), [(0.5, True), (0.46, True), (0.44, False), (0.1, False)])
+def test_a_near_tie(probability: float, expected: bool) -> None:
+    assert nearly_ties(0.25, probability) is expected
