@@ -52,7 +52,7 @@ def one_row_verdict(alone: Sequence[Result], with_mlp: Sequence[Result]) -> Verd
 
 # -------------------------------------------------------------------------------- every head takes a look-up of its own
 
-MOST = 0.9  # of the heads
+MOST = 0.9  # of the heads: one in ten may not have settled when the training ends
 
 
 def share_of_owners(every: Sequence[Result]) -> float:
@@ -76,7 +76,7 @@ def specialise_verdict(as_many: Sequence[Result], more: Sequence[Result], *, mos
 
 # -------------------------------------------------------------------------------- training lowers the rank of attention
 
-NOTICED = 0.1  # of an effective rank
+NOTICED = 0.1  # of an effective rank: the standard error of its mean over five seeds
 
 
 def rank_verdict(logits: float, weights: float, *, noticed: float = NOTICED) -> Verdict:

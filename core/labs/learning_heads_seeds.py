@@ -8,22 +8,12 @@ from dataclasses import dataclass
 from core.labs.events import JSON
 from core.labs.learning_heads import HEADS, MOST_STEPS, WIDTHS, Settings
 from core.labs.shipped import Run
+from core.labs.spread import Spread
 
 SOLVED = 0.8
 """A look-up with at least this accuracy is solved: halfway from what a fair guess between two tags reaches to 1."""
 OWN = 0.5
 """A head that puts at least this share of its weight on one look-up's answers works for this look-up."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """One number, measured with several seeds."""
-
-    mean: float
-    deviation: float  # standard deviation (n − 1); 0 for one seed
-    low: float
-    high: float
-    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +59,6 @@ class Result:
         return sum(owner is not None for owner in self.owners)
 
 
-def spread(values: Sequence[float]) -> Spread:
-    """Raises: ValueError if there are no values."""
-    if not values:
-        raise ValueError("values must hold at least one number")
-    deviation = statistics.stdev(values) if len(values) > 1 else 0.0
-    return Spread(statistics.fmean(values), deviation, min(values), max(values), len(values))
-
-
 def results(runs: Sequence[Run], layer: Layer) -> dict[int, tuple[Result, ...]]:
     """The finished layers of this kind, by their number of heads, in the order of the runs; only numbers that occur."""
     found: dict[int, list[Result]] = {}
@@ -109,24 +91,24 @@ def _result(seed: int, num_heads: int, found: Mapping[str, JSON]) -> Result:
 
 def accuracy(of: Mapping[int, Sequence[Result]]) -> dict[int, Spread]:
     """By number of heads."""
-    return {num_heads: spread([result.accuracy for result in every]) for num_heads, every in of.items()}
+    return {num_heads: Spread.of(result.accuracy for result in every) for num_heads, every in of.items()}
 
 
 def solved(of: Mapping[int, Sequence[Result]]) -> dict[int, Spread]:
     """How many look-ups are answered, by number of heads."""
-    return {num_heads: spread([result.solved for result in every]) for num_heads, every in of.items()}
+    return {num_heads: Spread.of(result.solved for result in every) for num_heads, every in of.items()}
 
 
 def working(of: Mapping[int, Sequence[Result]]) -> dict[int, Spread]:
     """How many heads work for a look-up, by number of heads."""
-    return {num_heads: spread([result.working for result in every]) for num_heads, every in of.items()}
+    return {num_heads: Spread.of(result.working for result in every) for num_heads, every in of.items()}
 
 
 def ranks(of: Mapping[int, Sequence[Result]], matrix: str, measure: str) -> tuple[dict[int, Spread], dict[int, Spread]]:
     """A measure of the rank of a matrix before and after training, by number of heads."""
     before, after = (
         {
-            num_heads: spread([getattr(result, when)[matrix][measure] for result in every])
+            num_heads: Spread.of(getattr(result, when)[matrix][measure] for result in every)
             for num_heads, every in of.items()
         }
         for when in ("before", "after")

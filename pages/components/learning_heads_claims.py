@@ -19,19 +19,18 @@ from core.labs.learning_heads_seeds import (
     NARROW_FOR_LONGER,
     WITH_MLP,
     Layer,
-    Spread,
     accuracy,
     change,
     ranks,
     results,
     shares_of_one_head,
     solved,
-    spread,
     working,
 )
 from core.labs.learning_heads_sizes import head_dim_of
 from core.labs.learning_heads_task import MOST_LOOK_UPS, NAMES
 from core.labs.shipped import Run
+from core.labs.spread import Spread
 from pages.components import lab
 from pages.components.i18n import _
 from pages.components.learning_heads_words import heads, look_ups, spoken
@@ -80,8 +79,8 @@ def _one_row(runs: Sequence[Run]) -> Claim:
             "average, and the MLP tells the tags apart by their amounts."
         ).format(
             look_ups=look_ups(USUAL.look_ups),
-            alone=spoken(spread([result.accuracy for result in alone])),
-            behind=spoken(spread([result.accuracy for result in behind])),
+            alone=spoken(Spread.of(result.accuracy for result in alone)),
+            behind=spoken(Spread.of(result.accuracy for result in behind)),
             weights=" + ".join(percent(share) for share in shares_of_one_head(behind)),
         ),
         label=_("without an MLP behind it") if verdict is Verdict.ONLY_IF else None,

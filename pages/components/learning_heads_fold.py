@@ -4,9 +4,10 @@ from core import learning_heads_snippets
 from core.labs.learning_heads import Settings, train
 from core.labs.learning_heads_measures import mean_ranks, measure
 from core.labs.learning_heads_model import new_model, run
-from core.labs.learning_heads_seeds import accuracy, ranks, results, spread
+from core.labs.learning_heads_seeds import accuracy, ranks, results
 from core.labs.learning_heads_sizes import bound_of_logits, head_dim_of
 from core.labs.learning_heads_task import draw_batch
+from core.labs.spread import Spread
 from pages.components.fold import Formula, Source, fold
 from pages.components.i18n import _
 from pages.components.plot import Plot
@@ -56,7 +57,7 @@ def draw_seeds(look_ups: int, plot: Plot) -> None:
     fold(
         "learning_heads_seeds",
         formula=lambda: _formulas(settings),
-        code=(results, spread, accuracy, ranks, train),
+        code=(results, Spread, accuracy, ranks, train),
         plots=(plot,),
         snippet=lambda: learning_heads_snippets.training(settings),
         reading=READING,

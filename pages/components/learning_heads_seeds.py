@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
-from core.charts.curves import Axis, curves, curves_data
+from core.charts.curves import Axis, curves
 from core.labs.learning_heads import HEADS
 from core.labs.learning_heads_seeds import (
     NARROW,
     NARROW_FOR_LONGER,
+    OWN,
     WITH_MLP,
     Layer,
     Result,
-    Spread,
     accuracy,
     beyond_heads,
     ranks,
@@ -18,10 +18,13 @@ from core.labs.learning_heads_seeds import (
     working,
 )
 from core.labs.learning_heads_task import MOST_LOOK_UPS
+from core.labs.spread import Spread
 from pages.components import lab, learning_heads_fold
 from pages.components.i18n import _
+from pages.components.lab_curves import bands_data
 from pages.components.learning_heads_controls import Compared
 from pages.components.learning_heads_words import accuracy_axis, heads, look_ups, rank_axis, spoken
+from pages.components.numbers import percent
 from pages.components.plot import Part, figure, part
 from pages.components.words import look_for
 
@@ -79,12 +82,10 @@ def draw(compared: Compared) -> None:
 
 
 def _part(name: str, title: str, series: Mapping[str, Points], y: Axis) -> Part:
-    every = [list(points.values()) for points in series.values()]
-    mean, low, high = ([[getattr(one, what) for one in points] for points in every] for what in ("mean", "low", "high"))
     return part(
         name,
         curves,
-        curves_data([list(points) for points in series.values()], mean, low=low, high=high),
+        bands_data([list(points) for points in series.values()], [list(points.values()) for points in series.values()]),
         share=0.5,
         series=tuple(series),
         x=Axis(_("heads"), log=True, domain=(0.9, 1.1 * HEADS[-1]), ticks=HEADS),
@@ -109,9 +110,9 @@ def _in_words(compared: Compared, found: Points) -> Sequence[str]:
             each="; ".join(f"{heads(number)} {spoken(spread)}" for number, spread in found.items()),
         ),
         _(
-            "A head works for a look-up if at least half of its weight lies on the answers. The ranks are those of "
+            "A head works for a look-up if at least {share} of its weight lies on the answers. The ranks are those of "
             "each head's own matrices."
-        ),
+        ).format(share=percent(OWN)),
     )
 
 

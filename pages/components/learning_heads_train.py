@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
-from core.charts import curves, training
+from core.charts import curves
 from core.labs.learning_heads import Settings
 from core.labs.learning_heads_measures import MATRICES
 from core.labs.learning_heads_sizes import CHANCE
 from core.labs.learning_heads_task import NAMES, TAGS
-from core.labs.record import POINTS, Curve, Record
+from core.labs.record import Record
 from pages.components import learning_heads_fold, learning_heads_maps
 from pages.components.i18n import _
 from pages.components.lab import Lab, Seen
+from pages.components.lab_curves import losses
 from pages.components.learning_heads_controls import Shown
 from pages.components.learning_heads_words import accuracy_axis, heads, measures, rank_axis
 from pages.components.numbers import percent
@@ -27,14 +28,12 @@ LEGIBLE = 860  # pixels: less is too narrow for the maps of many heads
 def draw(settings: Settings, shown: Shown) -> None:
     lab = Lab("learning_heads", settings)
     lab.bar()
-    drawn: dict[str, Plot] = {}
 
-    def picture(seen: Seen) -> None:
+    def picture(seen: Seen) -> Plot:
         look_for(*_in_words(settings, shown, seen.record))
-        drawn["plot"] = _figure(settings, shown, seen.record)
+        return _figure(settings, shown, seen.record)
 
-    lab.show(picture)
-    learning_heads_fold.draw_train(settings, drawn["plot"])
+    learning_heads_fold.draw_train(settings, lab.show(picture))
 
 
 def _figure(settings: Settings, shown: Shown, record: Record) -> Plot:
@@ -65,20 +64,17 @@ def _figure(settings: Settings, shown: Shown, record: Record) -> Plot:
 
 
 def _losses(settings: Settings, record: Record) -> Part:
-    drawn = [record.curves.get(str(number), Curve()).thinned(POINTS) for number in settings.heads]
-    return part(
+    return losses(
         "losses",
-        training.training_curves,
-        training.training_curves_data([curve.steps for curve in drawn], [curve.losses for curve in drawn]),
-        share=0.25,
-        series=_names(settings),
+        _("Loss in training"),
+        record,
+        {str(number): heads(number) for number in settings.heads},
         steps=settings.steps,
-        losses=LOSSES,
-        x_title=_("step"),
+        domain=LOSSES,
         y_title=_("loss, nats"),
-        legend_columns=2,
-        title=_("Loss in training"),
+        share=0.25,
         height=HEIGHT,
+        legend_columns=2,
     )
 
 

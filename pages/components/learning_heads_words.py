@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.charts.curves import Axis
-from core.labs.learning_heads_seeds import Spread
 from core.labs.learning_heads_task import NAMES
+from core.labs.spread import Spread
 from pages.components.i18n import _, ngettext
 from pages.components.numbers import percent
 

@@ -15,7 +15,6 @@ from core.labs.learning_heads_seeds import (
     WITH_MLP,
     Layer,
     Result,
-    Spread,
     accuracy,
     beyond_heads,
     change,
@@ -23,11 +22,11 @@ from core.labs.learning_heads_seeds import (
     results,
     shares_of_one_head,
     solved,
-    spread,
     working,
 )
 from core.labs.record import Record
 from core.labs.shipped import Run
+from core.labs.spread import Spread
 
 
 def found(accuracies: Sequence[float], effective: Sequence[float]) -> dict[str, Any]:
@@ -60,15 +59,6 @@ RUNS = (
 )
 
 
-def test_a_spread_by_hand() -> None:
-    three = spread([1, 2, 6])
-    assert (three.mean, three.low, three.high, three.count) == (3, 1, 6, 3)
-    assert three.deviation == pytest.approx(math.sqrt(7))
-    assert spread([0.5]) == Spread(0.5, 0, 0.5, 0.5, 1)
-    with pytest.raises(ValueError, match="values must hold at least one number"):
-        spread([])
-
-
 def test_runs_of_one_kind_come_together() -> None:
     of = results(RUNS, Layer())
     assert list(of) == [1, 2]
@@ -86,7 +76,7 @@ def test_accuracy_and_what_is_solved() -> None:
     assert accuracy(of)[1].mean == pytest.approx(0.6)
     assert accuracy(of)[2].mean == 1
     assert [result.solved for result in of[1]] == [1, 1]  # at the threshold it is
-    assert solved(of)[2] == Spread(2, 0, 2, 2, 2)
+    assert solved(of)[2] == Spread((2, 2))
 
 
 def test_ranks_before_and_after() -> None:
@@ -104,7 +94,7 @@ def test_heads_that_work_for_a_look_up() -> None:
 
     assert result((0.1, OWN), (OWN - 0.01, 0.4), (0.7, 0.3)).owners == (1, None, 0)
     assert result((0.1, OWN), (OWN - 0.01, 0.4), (0.7, 0.3)).working == 2
-    assert working(results(RUNS, Layer()))[2] == Spread(1, 0, 1, 1, 2)
+    assert working(results(RUNS, Layer()))[2] == Spread((1, 1))
 
 
 def test_layers_that_answer_more_than_they_have_heads() -> None:
