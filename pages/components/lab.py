@@ -121,7 +121,8 @@ class Lab:
 
         @st.fragment(run_every=EVERY if running else None)
         def draw() -> Drawn:
-            return picture(self.seen)
+            with st.container(key="lab_picture"):  # frame.css: what is said above may grow without pushing it down
+                return picture(self.seen)
 
         return draw()
 

@@ -27,7 +27,7 @@ KEY = "longer.position"
 
 def draw(settings: Settings, seen: Seen) -> Plot:
     record = seen.record
-    look_for(*in_words(settings, record))
+    look_for(*in_words(settings, record, running=seen.running))
     main = Kind.ROPE if settings.rope else settings.kinds[0]
     names = kind_names()
     windows = found(record, main, "window")
@@ -90,8 +90,15 @@ def _part(name: str, title: str, losses: dict[str, Losses], settings: Settings, 
 # ----------------------------------------------------------------------------------------------------------- in words
 
 
-def in_words(settings: Settings, record: Record) -> Sequence[str]:
+def in_words(settings: Settings, record: Record, *, running: bool) -> Sequence[str]:
     """What to look for, as far as it was measured."""
+    if not record.found and running:
+        return (
+            _(
+                "Nothing is measured yet: that comes while the models are trained. Guess meanwhile: which curve rises "
+                "beyond {length} characters, and how soon?"
+            ).format(length=settings.trained_len),
+        )
     if not record.found:
         return (
             _(

@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from core.labs.catalogue import EXPERIMENTS
 from tests.browser.conftest import NOBODY, Open, Profiles
 from tests.browser.looks import title
-from tools.browser import PATIENCE, Server, settle
+from tools.browser import CHART, PATIENCE, Server, settle
 
 pytestmark = pytest.mark.browser
 
@@ -106,6 +106,20 @@ def test_the_curve_grows_until_stop(one_place: Server, visit: Callable[[], Page]
     until(lambda: one_place.children() == [])
     expect(button(page, "Start")).to_be_enabled()
     expect(button(page, "Stop")).to_be_disabled()
+
+
+def test_the_picture_stays_in_place_while_more_is_said_above_it(one_place: Server, visit: Callable[[], Page]) -> None:
+    page = visit()
+    page.goto(f"{one_place.url}/longer?longer_steps=100&longer_tune_steps=10")
+    settle(page)
+    running(start(page))
+    tops, said = set(), set()
+    while "Your run: " not in bar(page).inner_text():
+        tops.add(page.evaluate(f"document.querySelector('{CHART}').getBoundingClientRect().top"))
+        said.add(page.locator(".atlas-look p").count())
+        time.sleep(0.1)
+    assert len(said) > 1
+    assert len(tops) == 1
 
 
 def test_a_browser_that_is_closed_frees_its_place(one_place: Server, visit: Callable[[], Page]) -> None:
