@@ -123,7 +123,6 @@ class Row:
     """All seeds of one leak; 0 is the closed book."""
 
     leak: int
-    seeds: int
     training: Spread  # loss at the end of the training
     honest: Spread  # loss of the exam
     so_far: Spread  # loss with its own mask on what has been written so far
@@ -191,7 +190,6 @@ def _row(leak: int, records: Sequence[Record]) -> Row:
     texts = [Writing.of(record, curve, "sampled") for record in records]
     return Row(
         leak,
-        len(papers),
         training=Spread.of(final_loss(record.curves[curve]) for record in records),
         honest=Spread.of(paper.honest.loss for paper in papers),
         so_far=Spread.of(paper.so_far.loss for paper in papers),

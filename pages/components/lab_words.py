@@ -1,6 +1,7 @@
-"""What the row of a training says: how far it is, which place it has in the queue, and how it ended."""
+"""What is said of a training: how far it is, its place in the queue, how it ended; and of all seeds of a comparison."""
 
 from core.labs.desk import Desk
+from core.labs.shipped import Shipped
 from core.labs.training import Reason, State, Training
 from pages.components.i18n import _, ngettext
 
@@ -84,3 +85,20 @@ def _failure(training: Training, desk: Desk) -> str:
         case Reason.CLOSED:
             return _("The training was stopped: the server ends.")
     return _("The training ended with an error; the server’s log says which. Press Start to try again.")
+
+
+# ------------------------------------------------------------------------------------------------------- all seeds
+
+
+def not_compared() -> str:
+    """Where the comparison is missing."""
+    return _("The comparison over several seeds does not ship with this copy of the app.")
+
+
+def compared(ships: Shipped, seeds: int) -> str:
+    """What curves of all seeds show, and where they come from."""
+    return ngettext(
+        "Means over {seeds} seed, with the least and the largest; made on {date} by {program}.",
+        "Means over {seeds} seeds, with the least and the largest; made on {date} by {program}.",
+        seeds,
+    ).format(seeds=seeds, date=ships.made, program=ships.program)

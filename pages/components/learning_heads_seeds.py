@@ -22,6 +22,7 @@ from core.labs.spread import Spread
 from pages.components import lab, learning_heads_fold
 from pages.components.i18n import _
 from pages.components.lab_curves import bands_data
+from pages.components.lab_words import compared, not_compared
 from pages.components.learning_heads_controls import Compared
 from pages.components.learning_heads_words import accuracy_axis, heads, look_ups, rank_axis, spoken
 from pages.components.numbers import percent
@@ -34,10 +35,10 @@ HEIGHT = 165
 Points = Mapping[int, Spread]  # by number of heads
 
 
-def draw(compared: Compared) -> None:
+def draw(chosen: Compared) -> None:
     runs = lab.results("learning_heads").runs
-    of = results(runs, Layer(look_ups=compared.look_ups))
-    look_for(*_in_words(compared, accuracy(of)), _surprise(beyond_heads(of)))
+    of = results(runs, Layer(look_ups=chosen.look_ups))
+    look_for(*_in_words(chosen, accuracy(of)), _surprise(beyond_heads(of)))
     every = {look_ups(number): results(runs, Layer(look_ups=number)) for number in range(1, MOST_LOOK_UPS + 1)}
     by_look_ups, at_work = ({name: of(each) for name, each in every.items()} for of in (accuracy, working))
     kinds = {
@@ -48,7 +49,7 @@ def draw(compared: Compared) -> None:
             d_model=NARROW_FOR_LONGER.d_model, steps=NARROW_FOR_LONGER.steps
         ): accuracy(results(runs, NARROW_FOR_LONGER)),
     }
-    logits, weights = (ranks(of, matrix, compared.measure) for matrix in ("logits", "weights"))
+    logits, weights = (ranks(of, matrix, chosen.measure) for matrix in ("logits", "weights"))
     measured = {
         _("logits, before"): logits[0],
         _("logits, after"): logits[1],
@@ -57,8 +58,7 @@ def draw(compared: Compared) -> None:
     }
     share = accuracy_axis()
     count = Axis(_("heads that work for a look-up"), domain=(0.0, HEADS[-1] + 0.3), ticks=(0, *HEADS))
-    rank = rank_axis(compared.measure)
-    chosen = look_ups(compared.look_ups)
+    rank = rank_axis(chosen.measure)
     plot = figure(
         KEY,
         [
@@ -67,7 +67,12 @@ def draw(compared: Compared) -> None:
                 _part("kinds", _("Accuracy with {look_ups}").format(look_ups=look_ups(Layer().look_ups)), kinds, share),
             ],
             [
-                _part("ranks", _("Rank before and after training, {look_ups}").format(look_ups=chosen), measured, rank),
+                _part(
+                    "ranks",
+                    _("Rank before and after training, {look_ups}").format(look_ups=look_ups(chosen.look_ups)),
+                    measured,
+                    rank,
+                ),
                 _part("working", _("Heads at work"), at_work, count),
             ],
         ],
@@ -78,7 +83,7 @@ def draw(compared: Compared) -> None:
             "training, and how many heads work for a look-up."
         ),
     )
-    learning_heads_fold.draw_seeds(compared.look_ups, plot)
+    learning_heads_fold.draw_seeds(chosen.look_ups, plot)
 
 
 def _part(name: str, title: str, series: Mapping[str, Points], y: Axis) -> Part:
@@ -97,16 +102,13 @@ def _part(name: str, title: str, series: Mapping[str, Points], y: Axis) -> Part:
     )
 
 
-def _in_words(compared: Compared, found: Points) -> Sequence[str]:
+def _in_words(chosen: Compared, found: Points) -> Sequence[str]:
     if not found:
-        return (_("The comparison over several seeds does not ship with this copy of the app."),)
-    shipped = lab.results("learning_heads")
+        return (not_compared(),)
     return (
-        _("Means over {seeds} seeds, with the least and the largest; made on {date} by {program}.").format(
-            seeds=next(iter(found.values())).count, date=shipped.made, program=shipped.program
-        ),
+        compared(lab.results("learning_heads"), next(iter(found.values())).count),
         _("{look_ups}: {each} (mean ± standard deviation).").format(
-            look_ups=look_ups(compared.look_ups),
+            look_ups=look_ups(chosen.look_ups),
             each="; ".join(f"{heads(number)} {spoken(spread)}" for number, spread in found.items()),
         ),
         _(

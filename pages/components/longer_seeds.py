@@ -9,6 +9,7 @@ from core.labs.shipped import Run
 from pages.components.i18n import _
 from pages.components.lab import results
 from pages.components.lab_curves import bands_data
+from pages.components.lab_words import compared, not_compared
 from pages.components.longer_scene import HEIGHT, kind_names, loss_axis, method_names, position_axis
 from pages.components.plot import Part, Plot, figure, part
 from pages.components.words import look_for
@@ -82,13 +83,10 @@ def _part(
 
 
 def _in_words(usual: Settings, runs: Sequence[Run]) -> Sequence[str]:
-    shipped = results("longer")
     if not runs:
-        return (_("The comparison over several seeds does not ship with this copy of the app."),)
+        return (not_compared(),)
     return (
-        _("Means over all seeds ({seeds}), with the least and the largest; made on {date} by {program}.").format(
-            seeds=len({run.settings["seed"] for run in runs}), date=shipped.made, program=shipped.program
-        ),
+        compared(results("longer"), len({run.settings["seed"] for run in runs})),
         _("Loss beyond {second} characters, up to {third}: {each}.").format(
             second=2 * usual.trained_len,
             third=4 * usual.trained_len,

@@ -88,7 +88,7 @@ def _glimpse(closed: Row, glimpse: Row) -> Judged:
             "Over {seeds} seeds the exam's loss is {closed:.2f} ± {closed_deviation:.2f} nats without, and "
             "{opened:.2f} ± {opened_deviation:.2f} after a training with one character ahead."
         ).format(
-            seeds=glimpse.seeds,
+            seeds=glimpse.honest.count,
             closed=closed.honest.mean,
             closed_deviation=closed.honest.deviation,
             opened=glimpse.honest.mean,

@@ -14,6 +14,7 @@ from core.labs.spread import Spread
 from pages.components.i18n import _
 from pages.components.lab import results
 from pages.components.lab_curves import bands_data
+from pages.components.lab_words import not_compared
 from pages.components.open_book_controls import leak_name
 from pages.components.open_book_exam import outcome
 from pages.components.plot import Part, Plot, figure, part
@@ -35,7 +36,7 @@ def draw(guess: Winner | None) -> Plot | None:
         return None
     found = rows(runs)
     if not found:
-        st.info(_("The comparison over all seeds has not been made yet."))
+        st.info(not_compared())
         return None
     st.html(_table(found))
     look_for(*_in_words(found, wins(runs), guess))
@@ -136,7 +137,7 @@ def _in_words(found: Sequence[Row], won: Mapping[Winner, int], guess: Winner) ->
         _(
             "{seeds} seeds each: other stories, other first weights, other pieces of text. The worst closed book has a "
             "loss of {closed:.2f} in the exam, the best open book {opened:.2f}."
-        ).format(seeds=closed.seeds, closed=closed.honest.high, opened=best.honest.low),
+        ).format(seeds=closed.honest.count, closed=closed.honest.high, opened=best.honest.low),
         _(
             "First every model learns which characters are frequent. Once it has found the answers in the book, its "
             "exam gets worse with every step."

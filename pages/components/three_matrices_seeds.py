@@ -15,6 +15,7 @@ from core.projections import Sharing
 from pages.components import three_matrices_fold
 from pages.components.i18n import _
 from pages.components.lab import results
+from pages.components.lab_words import not_compared
 from pages.components.plot import Part, figure, part
 from pages.components.three_matrices_words import tasks, variants
 from pages.components.words import look_for
@@ -32,7 +33,7 @@ SKIPS = (Settings(), Settings(skip=True))
 def draw(measure: str) -> None:
     ships = results("three_matrices")
     if not ships.runs:
-        st.info(_("The comparison over all seeds has not been made yet."))
+        st.info(not_compared())
         return
     runs = ships.runs
     look_for(*_in_words(runs))

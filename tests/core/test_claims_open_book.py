@@ -61,7 +61,7 @@ def test_what_moves_an_earlier_logit_was_seen(reach: Reach, verdict: Verdict) ->
 
 def row(*losses: float) -> Row:
     other = Spread.of([0.0])
-    return Row(1, len(losses), other, Spread.of(losses), other, other, other, other)
+    return Row(1, other, Spread.of(losses), other, other, other, other)
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_the_strongest_head() -> None:
 def test_rows() -> None:
     closed, one, every = rows(RUNS)
     assert (closed.leak, one.leak, every.leak) == (0, 1, 64)
-    assert closed.seeds == one.seeds == every.seeds == 3  # a closed book counts once for each seed
+    assert closed.honest.count == one.honest.count == every.honest.count == 3  # a closed book counts once for each seed
     assert closed.honest == Spread.of(0.4 + seed / 10 for seed in (0, 1, 2))
     assert closed.training.mean == pytest.approx(0.5)
     assert every.honest.mean == 7.0
