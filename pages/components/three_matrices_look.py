@@ -16,7 +16,7 @@ from pages.components.three_matrices_words import variants
 
 def in_words(settings: Settings, record: Record) -> Sequence[str]:
     """Sentences with the values of what is shown; empty ones where there is nothing to say."""
-    measured = {name: found["measured"] for name, found in all_found(record).items() if "measured" in found}
+    measured = {name: found["measured"] for name, found in record.found.items() if "measured" in found}
     own = settings.task == "copy" and not settings.skip
     return (
         _task_in_words(settings),
@@ -24,11 +24,6 @@ def in_words(settings: Settings, record: Record) -> Sequence[str]:
         _own_tag_in_words(settings, measured) if own else _shared_in_words(settings, measured),
         _tie_in_words(measured),
     )
-
-
-def all_found(record: Record) -> Mapping[str, Mapping[str, Any]]:
-    """What was found, variant by variant; nothing is known of the types."""
-    return record.found
 
 
 def _task_in_words(settings: Settings) -> str:

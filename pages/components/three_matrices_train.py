@@ -18,7 +18,7 @@ from pages.components.lab import Lab, Seen
 from pages.components.lab_curves import losses
 from pages.components.numbers import percent
 from pages.components.plot import Part, Plot, figure, part
-from pages.components.three_matrices_look import all_found, in_words
+from pages.components.three_matrices_look import in_words
 from pages.components.three_matrices_words import LETTERS, variants
 from pages.components.words import look_for
 
@@ -70,7 +70,7 @@ def _figure(settings: Settings, record: Record) -> Plot:
 
 
 def _accuracies(settings: Settings, record: Record) -> Part:
-    found = [all_found(record).get(variant, {}).get("accuracies", []) for variant in settings.variants]
+    found = [record.found.get(variant, {}).get("accuracies", []) for variant in settings.variants]
     return part(
         "accuracies",
         curves.curves,
@@ -88,7 +88,7 @@ def _accuracies(settings: Settings, record: Record) -> Part:
 
 
 def _map(settings: Settings, record: Record, variant: str, count: int) -> Part:
-    found = all_found(record).get(variant, {})
+    found = record.found.get(variant, {})
     weights = np.asarray(found["example"]["weights"]) / 100 if "example" in found else np.full((NAMES, NAMES), np.nan)
     mask = np.ones((NAMES, NAMES), bool) if settings.look_at_self else ~np.eye(NAMES, dtype=bool)
     return part(
@@ -128,7 +128,7 @@ def _table(settings: Settings, record: Record) -> str:
 
 
 def _row(settings: Settings, record: Record, variant: str) -> str:
-    found = all_found(record).get(variant, {})
+    found = record.found.get(variant, {})
     projections, every = sizes(Sharing(variant), settings.d_model, settings.head_dim)
     cells = [f"{projections:,}", f"{every:,}"]
     if "measured" in found and "example" in found:
