@@ -4,6 +4,7 @@ All accuracies are shares, all ranks effective ranks (entropy), all heads of one
 """
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 
 from core.claims import Verdict
@@ -84,7 +85,7 @@ def rank_verdict(logits: float, weights: float, *, noticed: float = NOTICED) -> 
 
     HOLDS if both fall, ONLY_IF ("of the logits", or "of the weights") if one does.
     """
-    if logits != logits or weights != weights:
+    if math.isnan(logits) or math.isnan(weights):
         return Verdict.UNDECIDED
     falls = sum(change <= -noticed for change in (logits, weights))
     return (Verdict.DOES_NOT_HOLD, Verdict.ONLY_IF, Verdict.HOLDS)[falls]
