@@ -1,5 +1,7 @@
 """Results that ship: found by their settings, and written as they are read."""
 
+import datetime
+import importlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,8 +69,25 @@ def test_an_unknown_experiment(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_what_ships_can_be_read(experiment: str) -> None:
-    for one in shipped(experiment).runs:
+def test_the_whole_comparison_ships(experiment: str) -> None:
+    ships = shipped(experiment)
+    comparison = importlib.import_module(EXPERIMENTS[experiment]).comparison()
+    assert [one.settings for one in ships.runs] == [plain(settings) for settings in comparison]
+    assert ships.program == f"python tools/train_labs.py {experiment}"
+    assert datetime.date.fromisoformat(ships.made)
+    for one in ships.runs:
         assert one.record.done == one.record.total > 0
         for curve in one.record.curves.values():
             assert len(curve.steps) == len(curve.losses) <= POINTS
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_what_ships_was_made_by_this_code(experiment: str) -> None:
+    """The first step tells: other texts, first weights or batches would give another loss."""
+    module = importlib.import_module(EXPERIMENTS[experiment])
+    default = module.Settings()
+    run = shipped(experiment).of(default)
+    first = next(event for event in module.train(default) if isinstance(event, Step))
+    assert run is not None
+    assert run.record.curves[first.curve].steps[0] == first.step == 1
+    assert run.record.curves[first.curve].losses[0] == pytest.approx(first.loss, abs=2e-3)
