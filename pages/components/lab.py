@@ -169,7 +169,7 @@ class Lab:
             )
         elif source == "none" and not desk().places:
             said = _("Nothing ships for these settings.")
-        elif source == "none" and self._active is None:
+        elif source == "none" and self._active is None and self._mine is None:  # else it is said how that ended
             said = _("Not trained yet with these settings: press Start.")
         return said if desk().places else f"{said} {forbidden()}".strip()
 

@@ -308,6 +308,14 @@ def test_a_process_that_dies_is_told_and_one_may_try_again(start: Start, use: Us
     assert shown(at.run())[0] == "yours"
 
 
+def test_where_nothing_ships_an_end_is_told_once(start: Start, use: Use) -> None:
+    """Its sentence says what to do: "Not trained yet … press Start" beside it would say something else, or the same."""
+    use(command=[COMMAND[0], "-c", "import os; os.kill(os.getpid(), 9)"])
+    at = press(start(app, settings=Settings(seed=7)), "tiny.start")
+    over(trainings(at)[0])
+    assert said(at.run()).endswith("Press Start to try again.")
+
+
 # -------------------------------------------------------------------------------------------------------- who goes away
 
 
