@@ -34,6 +34,16 @@ def centres(trained_len: int) -> list[float]:
     return [(place + 0.5) * bucket + 0.5 for place in range(LONGEST * PER_LENGTH)]
 
 
+def span_ends(span: int, trained_len: int) -> tuple[int, int]:
+    """The first and the last position within a span, counted from 1.
+
+    >>> [span_ends(span, 32) for span in SPANS]
+    [(1, 32), (33, 64), (65, 128), (129, 256)]
+    """
+    buckets = SPANS[span]
+    return buckets.start * trained_len // PER_LENGTH + 1, buckets.stop * trained_len // PER_LENGTH
+
+
 def span_mean(losses: Losses, span: int) -> float | None:
     """The mean loss within a span; None if part of it was not measured.
 

@@ -19,6 +19,7 @@ from core.claims.longer import (
     worst,
 )
 from core.labs.longer import METHODS, Kind, Settings
+from core.labs.longer_summary import span_ends
 from core.labs.spread import Spread
 from core.positions.scalings import Method
 from pages.components.i18n import _
@@ -65,11 +66,12 @@ def _costs_in_words(found: Sequence[float]) -> str:
         return _("Not measured yet.")
     usual, spread = Settings(), Spread.of(found)
     return _(
-        "Trained at {length}, up to {far}: {mean} nats above what windows of {length} reach ({low} to {high}; seeds: "
-        "{seeds})."
+        "Trained at {length}, tested at {first} to {far}: {mean} nats above what windows of {length} reach ({low} to "
+        "{high}; seeds: {seeds})."
     ).format(
         length=usual.trained_len,
-        far=TOLD_SPAN * usual.trained_len,
+        first=first,
+        far=last,
         mean=signed(spread.mean, 2),
         low=signed(spread.low, 2),
         high=signed(spread.high, 2),
