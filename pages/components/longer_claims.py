@@ -65,6 +65,7 @@ def _costs_in_words(found: Sequence[float]) -> str:
     if not found:
         return _("Not measured yet.")
     usual, spread = Settings(), Spread.of(found)
+    first, last = span_ends(TOLD_SPAN, usual.trained_len)
     return _(
         "Trained at {length}, tested at {first} to {far}: {mean} nats above what windows of {length} reach ({low} to "
         "{high}; seeds: {seeds})."
