@@ -1,5 +1,6 @@
 """The controls of every page, as a person uses them: sliders, language, Reset, Share, and the browser's own buttons."""
 
+import random
 import re
 
 import pytest
@@ -233,3 +234,20 @@ def test_charts_take_the_room_that_there_is(server: Server, open_page: Open) -> 
     settle(page)
     assert chart.evaluate(width) < before
     assert chart.evaluate("chart => chart.scrollWidth <= chart.clientWidth + 1")
+
+
+def test_keys_in_quick_succession_leave_the_page_alive(server: Server, open_page: Open) -> None:
+    """Each press asks for a run before the one before is over; the picture is that of the last value all the same."""
+    page = open_page(f"{server.url}/masks")
+    thumb = page.locator(".st-key-masks_query input[type=range]")
+    thumb.focus()
+    drawn = random.Random(0)
+    for _ in range(250):
+        page.keyboard.press(drawn.choice(["ArrowLeft", "ArrowRight"]))
+        page.wait_for_timeout(drawn.choice([5, 20, 50, 90]))
+    settle(page)
+    assert page.get_by_role("dialog").count() == 0
+    last = pictures(page)
+    page.reload()
+    settle(page)
+    assert pictures(page) == last
