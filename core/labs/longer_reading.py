@@ -17,7 +17,7 @@ LONGEST = 8  # texts are so many times as long as those of the training
 PER_LENGTH = 4  # buckets of positions in one trained length
 STRIDES = 8  # windows that end in one trained length
 DIGITS = 4
-AT_ONCE = 8192  # characters that a model reads at once: attention needs memory
+AT_ONCE = 1024  # characters that a model reads at once: attention needs memory, and with much of it is slower
 
 
 def loss_by_position(
