@@ -15,7 +15,11 @@ from tools.browser import DESKTOP, ROOT, Server, chromium, page_paths, settle
 
 FOLDER = ROOT / "docs"
 # path → an address that shows more than the defaults do
-INTERESTING = {"/translation": "translation_step=3", "/explorer": "explorer_view=grid"}
+INTERESTING = {
+    "/translation": "translation_step=3",
+    "/explorer": "explorer_view=grid",
+    "/open_book": "open_book_view=exam&open_book_guess=closed",
+}
 MOST_BYTES = 150_000
 
 
