@@ -124,8 +124,9 @@ def _rank(runs: Sequence[Run]) -> Claim:
         _("Training lowers the rank of attention."),
         verdict,
         _(
-            "Effective rank, mean over all heads and seeds: logits {logits}, weights {weights}; stable rank: {stable}. "
-            "head_dim bounds the numerical rank of the logits, before and after: {numerical}, of {names}."
+            "Change of the effective rank, mean over all heads and seeds: logits {logits}, weights {weights}; of the "
+            "stable rank: {stable}. head_dim bounds the numerical rank of the logits, before and after: {numerical}, "
+            "of {names}."
         ).format(
             logits=_signed(logits),
             weights=_signed(weights),

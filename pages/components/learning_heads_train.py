@@ -142,7 +142,7 @@ def _in_words(settings: Settings, shown: Shown, record: Record) -> Sequence[str]
             _(
                 "{names} tokens, each with a name and one of {tags} tags, in random order. Every token asks for the "
                 "tags of others by their names; guessing is right in {chance} of all cases."
-            ).format(names=NAMES, tags=TAGS, chance=percent(CHANCE)),
+            ).format(names=NAMES, tags=TAGS, chance=f"{CHANCE:.1%}"),
         )
     answers = "; ".join(
         _("{heads} {share}, each {each}").format(
@@ -160,13 +160,13 @@ def _in_words(settings: Settings, shown: Shown, record: Record) -> Sequence[str]
         )
         for matrix in MATRICES
     )
+    measure = measures()[shown.measure].capitalize()
     parameters = next(iter(measured.values()))["parameters"]
     return (
         _("Right answers, and those of each look-up: {answers}.").format(answers=answers),
-        _("{measure} rank before → now. Logits: {logits}. Weights: {weights}.").format(
-            measure=measures()[shown.measure].capitalize(), logits=logits, weights=weights
-        ),
+        _("{measure} rank of the logits, before → now: {logits}.").format(measure=measure, logits=logits),
+        _("{measure} rank of the weights, before → now: {weights}.").format(measure=measure, weights=weights),
         _("Guessing is right in {chance}. Every layer has {parameters:,} parameters.").format(
-            chance=percent(CHANCE), parameters=parameters
+            chance=f"{CHANCE:.1%}", parameters=parameters
         ),
     )

@@ -137,6 +137,7 @@ def test_the_words_have_the_numbers() -> None:
     assert f"{run.record.found['1']['parameters']:,} parameters" in said
     ranks = run.record.found["2"]["history"]["weights"]["effective"]
     assert f"2 heads {ranks[0]:.1f} → {ranks[-1]:.1f}" in said
+    assert "Guessing is right in 12.5%." in said
 
 
 # -------------------------------------------------------------------------------------------------------- all seeds
