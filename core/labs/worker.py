@@ -19,6 +19,7 @@ from typing import BinaryIO
 from core.labs.events import Event, Step, to_line
 
 EVERY = 0.05  # seconds between two writes, if steps take less
+LOWEST_PRIORITY = 19  # whatever the server's own is
 LARGEST_DATA = 3 * 2**30  # bytes that a training may allocate, where the system can tell
 DIVERGED = 3  # what the process returns where a loss grew beyond all numbers
 
@@ -39,8 +40,8 @@ def main() -> None:
 def calm() -> None:
     """Take only what others leave of the processors, bound the memory, and leave Ctrl-C to the server."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(os, "nice"):
-        os.nice(19)
+    if hasattr(os, "setpriority"):
+        os.setpriority(os.PRIO_PROCESS, 0, LOWEST_PRIORITY)
     if sys.platform != "win32":
         import resource
 
