@@ -104,7 +104,9 @@ def curves(
         tooltip=alt.expr(tokens.record(tooltip)),
     )  # fmt: skip
     layers.append(mark.encode(x=across, y=up, color=which, shape=shape))
-    rule = alt.Chart(alt.NamedData("marks")).mark_rule(stroke=style.accent, strokeDash=[4, 3], strokeWidth=style.scale)
+    rule = alt.Chart(alt.NamedData("marks")).mark_rule(
+        stroke=style.accent, strokeDash=[4, 3], strokeWidth=style.scale, aria=False
+    )
     layers.append(rule.encode(x=across))
     return themed(
         alt.LayerChart(
