@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from core.labs.catalogue import EXPERIMENTS
 from tests.browser.conftest import NOBODY, Open, Profiles
-from tests.browser.looks import title
+from tests.browser.looks import EXPERIMENTS, title
 from tools.browser import CHART, PATIENCE, Server, settle
 
 pytestmark = pytest.mark.browser
@@ -86,10 +85,10 @@ def visit(profiles: Profiles, one_place: Server) -> Iterator[Callable[[], Page]]
         page.close()
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_an_experiment_runs_to_its_end(fresh_server: Server, open_page: Open, experiment: str) -> None:
+@pytest.mark.parametrize("path", EXPERIMENTS)
+def test_an_experiment_runs_to_its_end(fresh_server: Server, open_page: Open, path: str) -> None:
     """At its default settings, on a server that has shown nothing yet."""
-    page = start(open_page(f"{fresh_server.url}/{experiment}"))
+    page = start(open_page(fresh_server.url + path))
     expect(bar(page)).to_contain_text("Your run: ", timeout=LONGEST)
     settle(page)
     assert button(page, "Start").is_enabled()
