@@ -6,10 +6,12 @@ shown, in one language or the other; so choices, and values without a control, a
 
 import contextlib
 import urllib.parse
+from collections.abc import Collection
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
+from pages.components import registry
 from pages.components.typed import same_number
 
 
@@ -52,7 +54,23 @@ def says(key: str, value: float, default: float) -> bool:
 def whole() -> str:
     """The address that reproduces what is on the screen."""
     query = urllib.parse.urlencode(st.query_params.to_dict())
-    return (st.context.url or "").partition("?")[0] + (f"?{query}" if query else "")
+    page = mended((st.context.url or "").partition("?")[0], [page.url_path for page in registry.pages()])
+    return page + (f"?{query}" if query else "")
+
+
+def mended(url: str, names: Collection[str]) -> str:
+    """The address of a page where st.context.url tells a wrong one, the same where it does not.
+
+    Streamlit 1.67 takes the name of the page off the end of the address and puts it there again, but it takes off that
+    of whichever page it finds first: "heads" from "learning_heads" leaves "learning_".
+
+    >>> mended("http://host/learning_/learning_heads", ["heads", "learning_heads"])
+    'http://host/learning_heads'
+    """
+    base, _slash, name = url.rpartition("/")
+    above, _slash, rest = base.rpartition("/")
+    left_over = any(other and rest + other == name for other in names if other != name)
+    return f"{above}/{name}" if left_over else url
 
 
 def _known(key: str) -> str:

@@ -12,11 +12,7 @@ from pages.components.i18n import _
 
 
 def sections() -> Mapping[str, Sequence[StreamlitPage]]:
-    """The pages by section, in the order of the menu; the first is what opens at the bare address.
-
-    No address may end with another one: Streamlit 1.67 would take "learning_heads" for "learning_" and the page
-    "heads", and tell Share a wrong address.
-    """
+    """The pages by section, in the order of the menu; the first is what opens at the bare address."""
     return {
         "": [st.Page(_lazily("home"), title=_("Map"), url_path="map", icon=":material/map:", default=True)],
         _("Words"): [
@@ -42,7 +38,7 @@ def sections() -> Mapping[str, Sequence[StreamlitPage]]:
             st.Page(_lazily("three_matrices", computes=True), title=_("Three matrices"), url_path="three_matrices"),
             st.Page(_lazily("longer", computes=True), title=_("Longer texts"), url_path="longer"),
             st.Page(
-                _lazily("learning_heads", computes=True), title=_("Heads while learning"), url_path="heads_learning"
+                _lazily("learning_heads", computes=True), title=_("Heads while learning"), url_path="learning_heads"
             ),
         ],
     }

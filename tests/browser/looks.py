@@ -17,7 +17,7 @@ ADDRESS = f'{SIDEBAR} [data-testid="stCode"] code'
 REFUSED = f"{MAIN} .atlas-refused"
 ERRORS = f'{MAIN} :is([data-testid="stException"], [data-testid="stAlertContentError"])'
 
-EXPERIMENTS = ("/open_book", "/three_matrices", "/longer", "/heads_learning")
+EXPERIMENTS = ("/open_book", "/three_matrices", "/longer", "/learning_heads")
 
 # Vega numbers its clipping paths, and does not renew the label of an axis whose data change.
 UNSEEN = r"""(?<=\bclip)\d+|(?<=\bgradient_)\d+| aria-label="[^"]*\""""

@@ -1,14 +1,12 @@
 """The registry: pages are imported when they are first opened."""
 
 import importlib
-import itertools
 import sys
 import threading
 
 import pytest
 
 from pages.components import lab, registry, warm
-from tools.browser import page_paths
 
 
 def test_what_a_page_imports_is_frozen_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,9 +34,3 @@ def test_what_a_page_imports_is_frozen_once(monkeypatch: pytest.MonkeyPatch) -> 
     assert rendered == ["home", "home"]
     assert frozen == [True]  # after the import
     assert opened == ["home", "home"]  # so that what is trained on another page ends
-
-
-def test_no_address_ends_with_another_one() -> None:
-    """Streamlit takes the name of a page off the end of an address, whichever page it is."""
-    pairs = itertools.permutations((path.strip("/") for path in page_paths() if path != "/"), 2)
-    assert [(one, other) for one, other in pairs if one.endswith(other)] == []
