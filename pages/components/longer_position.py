@@ -27,7 +27,7 @@ KEY = "longer.position"
 
 def draw(settings: Settings, seen: Seen) -> Plot:
     record = seen.record
-    look_for(*in_words(settings, record, running=seen.running))
+    look_for(*in_words(settings, record))
     main = Kind.ROPE if settings.rope else settings.kinds[0]
     names = kind_names()
     windows = found(record, main, "window")
@@ -90,20 +90,13 @@ def _part(name: str, title: str, losses: dict[str, Losses], settings: Settings, 
 # ----------------------------------------------------------------------------------------------------------- in words
 
 
-def in_words(settings: Settings, record: Record, *, running: bool) -> Sequence[str]:
+def in_words(settings: Settings, record: Record) -> Sequence[str]:
     """What to look for, as far as it was measured."""
-    if not record.found and running:
-        return (
-            _(
-                "Nothing is measured yet: that comes while the models are trained. Guess meanwhile: which curve rises "
-                "beyond {length} characters, and how soon?"
-            ).format(length=settings.trained_len),
-        )
     if not record.found:
         return (
             _(
-                "Nothing was measured with these settings yet. Guess before you press Start: which curve rises beyond "
-                "{length} characters, and how soon?"
+                "Nothing is measured with these settings yet. Guess first: which curve rises beyond {length} "
+                "characters, and how soon?"
             ).format(length=settings.trained_len),
         )
     return (

@@ -17,7 +17,7 @@ LOSSES = (0.0, 4.0)  # nats, of the axis; guessing evenly costs ln 30 = 3.4
 
 def draw(settings: Settings, seen: Seen) -> Plot:
     record = seen.record
-    look_for(*in_words(settings, record, running=seen.running))
+    look_for(*in_words(settings, record))
     again = bool(settings.rope and settings.tune_steps)
     share = 0.5 if again else 1
     kinds = {kind.value: name for kind, name in kind_names().items()}  # a kind keeps its colour

@@ -24,7 +24,7 @@ def variants() -> Mapping[str, str]:
         Sharing.SEPARATE.value: _("three"),
         Sharing.VALUE_IS_KEY.value: "V = K",
         Sharing.QUERY_IS_KEY.value: "Q = K",
-        Sharing.NONE.value: _("none"),
+        Sharing.NONE.value: _("no matrix"),
     }
 
 

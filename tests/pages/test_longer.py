@@ -125,14 +125,14 @@ def test_every_control_chooses_another_training(view: str, control: str, values:
 def test_a_training_that_has_begun_asks_nobody_to_press_start(view: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lab.Lab, "seen", property(lambda self: lab.Seen(Record(), "yours", running=True)))
     said = words(opened(view=view))
-    assert "Nothing is measured yet" in said
+    assert "Nothing is measured with these settings yet" in said
     assert "press Start" not in said
 
 
 def test_what_was_not_trained_is_not_drawn() -> None:
     app = opened(steps=100)
     assert all(len(data) == 0 for name, data in charts(app).items() if name.endswith("curves"))
-    assert "Guess before you press Start" in words(app)
+    assert "Guess first" in words(app)
 
 
 @pytest.mark.parametrize("view", ["position", "train"])
