@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.theme import Style, hand, themed
@@ -125,7 +125,7 @@ def bar_table_data(
     *,
     marked_row: int | None = None,
     nonce: int = 0,
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`bar_table`: numbers, 0 or more, and how they are written, row by row.
 
     Raises: ValueError if rows or texts differ in length, a number is negative or not finite, or the marked row is none.
@@ -140,7 +140,7 @@ def bar_table_data(
     largest = table.max(axis=0)
     shares = np.divide(table, largest, out=np.zeros_like(table), where=largest > 0)
     row, column = (index.ravel() for index in np.indices(table.shape))
-    cells = pd.DataFrame(
+    cells = pa.table(
         {
             "row": row.astype(np.int16),
             "column": column.astype(np.int16),
@@ -154,5 +154,5 @@ def bar_table_data(
     )
     return {
         "cells": cells,
-        "mark": pd.DataFrame({"row": np.array([] if marked_row is None else [marked_row], np.int16)}),
+        "mark": pa.table({"row": np.array([] if marked_row is None else [marked_row], np.int16)}),
     }

@@ -9,7 +9,7 @@ from typing import Protocol
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.theme import Style, hand, themed
@@ -140,7 +140,7 @@ def candidates(
 
 def candidates_data(
     shown: Sequence[CandidateLike], *, chosen_id: int | None = None, count: int = 10, nonce: int = 0
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`candidates`: the first ``count``, and the chosen one in the last line if it is not among them.
 
     ``rank`` is a candidate's place in ``shown``, so ``shown[rank]`` is what was clicked.
@@ -150,7 +150,7 @@ def candidates_data(
     if chosen is not None and chosen not in ranks:
         ranks[-1] = chosen
     lines = [shown[rank] for rank in ranks]
-    frame = pd.DataFrame(
+    frame = pa.table(
         {
             "row": np.arange(len(lines), dtype=np.int16),
             "rank": np.array(ranks, np.int16),
@@ -265,7 +265,7 @@ def attention_bars_data(
     attend_mask: npt.ArrayLike | None = None,
     uniform: bool = False,
     nonce: int = 0,
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`attention_bars`: weights, and what to compare them with, of shape (keys,); True = may attend.
 
     ``uniform`` draws the line at 1 / (number of keys that may be attended to).
@@ -278,7 +278,7 @@ def attention_bars_data(
         raise ValueError(
             f"weights {after.shape}, before {earlier.shape} and attend_mask {attend.shape} must be (keys,)"
         )
-    frame = pd.DataFrame(
+    frame = pa.table(
         {
             "k": np.arange(after.size, dtype=np.int16),
             "weight": after,
@@ -289,7 +289,7 @@ def attention_bars_data(
     )
     seen = int(attend.sum())
     line = np.array([1 / seen] if uniform and seen else [], np.float32)
-    return {"bars": frame, "uniform": pd.DataFrame({"weight": line})}
+    return {"bars": frame, "uniform": pa.table({"weight": line})}
 
 
 def _weight(form: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 WIDTH = 1000
 """The board is so many units wide, however many pixels these are; downwards a unit is a pixel at normal size."""
@@ -93,6 +93,6 @@ def grid(place: Place, values: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
     }
 
 
-def stacked(grids: Sequence[dict[str, npt.NDArray[Any]]]) -> pd.DataFrame:
+def stacked(grids: Sequence[dict[str, npt.NDArray[Any]]]) -> pa.Table:
     """Several grids, each with the same columns, as one table."""
-    return pd.DataFrame({name: np.concatenate([each[name] for each in grids]) for name in grids[0]})
+    return pa.table({name: np.concatenate([each[name] for each in grids]) for name in grids[0]})

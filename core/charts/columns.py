@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.series import NAME, colour_and_shape, names
@@ -88,7 +88,7 @@ def columns(
 
 def columns_data(
     values: npt.ArrayLike, *, together: Sequence[float] = (), marked: int | None = None, nonce: int = 0
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`columns`: values of shape (things, measures), and the measures of all together, if there are.
 
     Raises: ValueError if the shapes do not fit, or there is no such thing to mark.
@@ -104,9 +104,9 @@ def columns_data(
     count = array.shape[1]
     series = np.tile(np.arange(count, dtype=np.int8), len(places))
     return {
-        "dots": pd.DataFrame({"p": np.repeat(places, count), "s": series, "value": array.ravel()}),
-        "columns": pd.DataFrame({"p": places, "nonce": np.full(len(places), nonce % 100, np.int8)}),
-        "mark": pd.DataFrame({"p": np.array([] if marked is None else [marked], np.int16)}),
+        "dots": pa.table({"p": np.repeat(places, count), "s": series, "value": array.ravel()}),
+        "columns": pa.table({"p": places, "nonce": np.full(len(places), nonce % 100, np.int8)}),
+        "mark": pa.table({"p": np.array([] if marked is None else [marked], np.int16)}),
     }
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
+import pyarrow as pa
 
 Spec = Mapping[str, Any]
 
@@ -49,7 +49,7 @@ def compose(rows: Sequence[Mapping[str, Spec]], *, spacing: float = 20) -> dict[
     return {**whole, "vconcat": lines, "spacing": spacing, "resolve": _RESOLVE}
 
 
-def compose_data(parts: Mapping[str, Mapping[str, pd.DataFrame]]) -> dict[str, pd.DataFrame]:
+def compose_data(parts: Mapping[str, Mapping[str, pa.Table]]) -> dict[str, pa.Table]:
     """The data of the whole, from those of its parts."""
     return {f"{part}_{name}": frame for part, frames in parts.items() for name, frame in frames.items()}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.theme import Style, themed
@@ -102,7 +102,7 @@ def visible_contexts(
     )
 
 
-def visible_contexts_data(counts: npt.ArrayLike, *, marked: int | None = None) -> dict[str, pd.DataFrame]:
+def visible_contexts_data(counts: npt.ArrayLike, *, marked: int | None = None) -> dict[str, pa.Table]:
     """The data of :func:`visible_contexts`: how many keys each query sees, shape (queries,).
 
     Raises: ValueError if the counts are not one for each query, or the marked query is not among them.
@@ -113,7 +113,7 @@ def visible_contexts_data(counts: npt.ArrayLike, *, marked: int | None = None) -
     if marked is not None:
         check_between("marked", marked, 0, seen.size - 1)
     q = np.arange(seen.size, dtype=np.int16)
-    frame = pd.DataFrame(
+    frame = pa.table(
         {"q": q, "count": seen.astype(np.int16), "marked": (q == (-1 if marked is None else marked)).astype(np.int8)}
     )
-    return {"contexts": frame, "mean": pd.DataFrame({"count": np.array([seen.mean()], np.float32)})}
+    return {"contexts": frame, "mean": pa.table({"count": np.array([seen.mean()], np.float32)})}

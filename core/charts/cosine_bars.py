@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.theme import Style, themed
@@ -101,7 +101,7 @@ def cosine_bars(
 
 def cosine_bars_data(
     words: Sequence[str], cosines: Sequence[float], kinds: Sequence[int], *, places: Sequence[int] | None = None
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`cosine_bars`, the nearest first; places: where not all are shown, else 1, 2, …
 
     Raises: ValueError if there are not as many of each.
@@ -113,7 +113,7 @@ def cosine_bars_data(
             "as many"
         )
     return {
-        "bars": pd.DataFrame(
+        "bars": pa.table(
             {
                 "row": np.arange(len(words), dtype=np.int16),
                 "place": np.asarray(places, np.int32),

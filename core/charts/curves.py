@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.series import NAME, colour_and_shape, names
@@ -133,7 +133,7 @@ def curves_data(
     low: Sequence[npt.ArrayLike] | None = None,
     high: Sequence[npt.ArrayLike] | None = None,
     marks: Sequence[float] = (),
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`curves`: for every series its x and y; NaN and infinity are left out.
 
     marks: where vertical lines stand. Without ``low`` and ``high`` the band has no width.
@@ -145,8 +145,8 @@ def curves_data(
     series = [_one(number, *parts) for number, parts in enumerate(zip(x, y, low, high, strict=True))]
     whole = series or [_one(0, [], [], [], [])]  # no series at all still has columns
     return {
-        "curves": pd.DataFrame({name: np.concatenate([one[name] for one in whole]) for name in whole[0]}),
-        "marks": pd.DataFrame({"x": np.asarray(marks, np.float32)}),
+        "curves": pa.table({name: np.concatenate([one[name] for one in whole]) for name in whole[0]}),
+        "marks": pa.table({"x": np.asarray(marks, np.float32)}),
     }
 
 

@@ -5,11 +5,12 @@ vl-convert takes about 90 MB of memory once it is loaded, so it is imported only
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
+import pyarrow as pa
 
 from core.charts.theme import Style
 
@@ -20,9 +21,7 @@ _FROM_DATA = {"field": IMAGES, "type": "nominal"}
 _EXPORT_WIDTH = 720
 
 
-def to_svg(
-    spec: Mapping[str, Any], frames: Mapping[str, pd.DataFrame], style: Style, *, width: int = _EXPORT_WIDTH
-) -> str:
+def to_svg(spec: Mapping[str, Any], frames: Mapping[str, pa.Table], style: Style, *, width: int = _EXPORT_WIDTH) -> str:
     """The chart as SVG text, on the look's background.
 
     ``spec`` is the chart's ``to_dict()`` and ``frames`` are its data. A chart that fills its container gets ``width``.
@@ -36,7 +35,7 @@ def to_svg(
 
 def to_png(
     spec: Mapping[str, Any],
-    frames: Mapping[str, pd.DataFrame],
+    frames: Mapping[str, pa.Table],
     style: Style,
     *,
     width: int = _EXPORT_WIDTH,
@@ -48,9 +47,10 @@ def to_png(
     return vl_convert.vegalite_to_png(_inlined(spec, frames, style, width), scale=scale, allowed_base_urls=[])
 
 
-def _inlined(spec: Mapping[str, Any], frames: Mapping[str, pd.DataFrame], style: Style, width: int) -> dict[str, Any]:
+def _inlined(spec: Mapping[str, Any], frames: Mapping[str, pa.Table], style: Style, width: int) -> dict[str, Any]:
     """The spec with its data and an opaque background, as everything that leaves the page needs them."""
-    if _loads(spec) or not all(_holds_itself(value) for frame in frames.values() for value in frame.get(IMAGES, ())):
+    images = [table[IMAGES].to_pylist() for table in frames.values() if IMAGES in table.column_names]
+    if _loads(spec) or not all(map(_holds_itself, itertools.chain(*images))):
         raise ValueError("spec must not load data from an address")  # vl-convert would even read local files
     chart = {**spec, "datasets": {name: _rows(frame) for name, frame in frames.items()}}
     if chart.get("width") == "container":
@@ -71,9 +71,8 @@ def _holds_itself(address: object) -> bool:
     return str(address).startswith("data:image/png;base64,")
 
 
-def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    columns = {str(name): map(_plain, frame[name].tolist()) for name in frame}
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+def _rows(table: pa.Table) -> list[dict[str, Any]]:
+    return [{name: _plain(value) for name, value in row.items()} for row in table.to_pylist()]
 
 
 def _plain(value: Any) -> Any:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.heatmaps import LIMIT
@@ -182,7 +182,7 @@ def field_data(
     outlined_rows: Sequence[int] = (),
     outlined_columns: Sequence[int] = (),
     nonce: int = 0,
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`field`, and what is outlined: the first of each kind solid, the second dashed.
 
     values: shape (rows, columns), those that are drawn. rows, columns: their numbers, from :func:`drawn`; by default
@@ -199,7 +199,7 @@ def field_data(
     height, width = array.shape if size is None else size
     top, left = np.linspace(0, height, len(down) + 1), np.linspace(0, width, len(across) + 1)
     q, k = (index.ravel() for index in np.indices(array.shape))
-    cells = pd.DataFrame(
+    cells = pa.table(
         {
             "row": down[q].astype(np.int16),
             "column": across[k].astype(np.int16),
@@ -213,7 +213,7 @@ def field_data(
     )
     boxes = [(s, 1, 0, width, row, row + 1) for s, row in enumerate(outlined_rows)]
     boxes += [(s, 0, column, column + 1, 0, height) for s, column in enumerate(outlined_columns)]
-    outlines = pd.DataFrame(
+    outlines = pa.table(
         {
             name: np.array([box[place] for box in boxes], np.int8 if place < 2 else np.float32)
             for place, name in enumerate(("s", "is_row", "x", "x2", "y", "y2"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import board, tokens
 from core.charts.board import Place
@@ -127,7 +127,7 @@ def gallery_data(
     facts: Mapping[int, Sequence[float]] | None = None,
     height: int = 250,
     nonce: int = 0,
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`gallery`: a map (queries, keys) for every head, in the order of the names.
 
     chosen: the map with a ring. off: which heads are crossed out. facts: the numbers of the tooltip for each head.
@@ -142,19 +142,21 @@ def gallery_data(
             check_between(name, number, 0, len(stands) - 1)
     cells = board.stacked([board.grid(place, values) for place, values in zip(stands, maps, strict=True)])
     every = np.arange(len(stands), dtype=np.int16)
-    heads = pd.DataFrame(board.places(stands))
-    heads["head"] = every
-    heads["off"] = np.isin(every, list(off)).astype(np.int8)
-    heads["nonce"] = np.full(len(stands), nonce % 100, np.int8)
+    heads = {
+        **board.places(stands),
+        "head": every,
+        "off": np.isin(every, list(off)).astype(np.int8),
+        "nonce": np.full(len(stands), nonce % 100, np.int8),
+    }
     if facts:
         table = np.array([facts[number] for number in range(len(stands))], np.float32)  # (heads, facts)
         for fact in range(table.shape[1]):
             heads[f"f{fact}"] = table[:, fact]
     ring = [] if chosen is None else [stands[chosen]]
     return {
-        "cells": cells.drop(columns=["q", "k"]),
-        "heads": heads,
-        "chosen": pd.DataFrame(board.places(ring)),
+        "cells": cells.drop_columns(["q", "k"]),
+        "heads": pa.table(heads),
+        "chosen": pa.table(board.places(ring)),
         "titles": _titles(blocks),
     }
 
@@ -170,9 +172,9 @@ def _lefts(blocks: Sequence[GalleryBlock]) -> tuple[list[float], float]:
     return lefts, step
 
 
-def _titles(blocks: Sequence[GalleryBlock]) -> pd.DataFrame:
+def _titles(blocks: Sequence[GalleryBlock]) -> pa.Table:
     lefts = np.array(_lefts(blocks)[0], np.float32)
-    return pd.DataFrame({"b": np.arange(lefts.size, dtype=np.int8), "x": lefts, "y": np.zeros_like(lefts)})
+    return pa.table({"b": np.arange(lefts.size, dtype=np.int8), "x": lefts, "y": np.zeros_like(lefts)})
 
 
 def _places(blocks: Sequence[GalleryBlock], height: float) -> list[Place]:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.colour import Ramp
@@ -130,7 +130,7 @@ def heatmap_data(
     attend_mask: npt.ArrayLike | None = None,
     marked_row: int | None = None,
     nonce: int = 0,
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`heatmap`: values of shape (queries, keys), mask True = may attend.
 
     For a mask, give it as ``values`` and as ``attend_mask``. Raise ``nonce`` after each click that was answered: the
@@ -140,7 +140,8 @@ def heatmap_data(
     masks = {} if attend_mask is None else {"attend": attend_mask}
     frames = panels_data({"value": values}, masks=masks, marked_row=marked_row, nonce=nonce)
     if attend_mask is None:
-        frames["cells"]["attend"] = np.int8(1)
+        cells = frames["cells"]
+        frames["cells"] = cells.append_column("attend", pa.array(np.ones(len(cells), np.int8)))
     return frames
 
 
@@ -150,7 +151,7 @@ def panels_data(
     masks: Mapping[str, npt.ArrayLike] | None = None,
     marked_row: int | None = None,
     nonce: int = 0,
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`panels`: arrays of shape (queries, keys) by the names that the panels use.
 
     Raises: ValueError if there is no array, a shape differs or is not 2-D, or the marked row is not among the rows.
@@ -169,8 +170,8 @@ def panels_data(
         check_between("marked_row", marked_row, 0, rows - 1)
     q, k = (index.ravel().astype(np.int16) for index in np.indices(shape))
     flat = {name: array.ravel() for name, array in columns.items()}
-    cells = pd.DataFrame({"q": q, "k": k, **flat, "nonce": np.full(q.size, nonce % 100, np.int8)})
-    mark = pd.DataFrame({"q": np.array([] if marked_row is None else [marked_row], np.int16)})
+    cells = pa.table({"q": q, "k": k, **flat, "nonce": np.full(q.size, nonce % 100, np.int8)})
+    mark = pa.table({"q": np.array([] if marked_row is None else [marked_row], np.int16)})
     return {"cells": cells, "mark": mark}
 
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.theme import Style, themed
@@ -76,9 +76,9 @@ def intervals(
     )
 
 
-def interval_data(estimates: Sequence[IntervalLike]) -> dict[str, pd.DataFrame]:
+def interval_data(estimates: Sequence[IntervalLike]) -> dict[str, pa.Table]:
     """The data of :func:`intervals`, one row per label."""
-    frame = pd.DataFrame({"i": np.arange(len(estimates), dtype=np.int16)})
+    columns = {"i": np.arange(len(estimates), dtype=np.int16)}
     for name in ("low", "estimate", "high"):
-        frame[name] = np.array([getattr(estimate, name) for estimate in estimates], np.float32)
-    return {"intervals": frame}
+        columns[name] = np.array([getattr(estimate, name) for estimate in estimates], np.float32)
+    return {"intervals": pa.table(columns)}

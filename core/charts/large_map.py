@@ -8,7 +8,7 @@ from typing import Any, Literal
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.heatmaps import Words
@@ -94,7 +94,7 @@ def large_map_data(
     attend_mask: npt.ArrayLike | None = None,
     marked_row: int | None = None,
     nonce: int = 0,
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`large_map`: weights of shape (queries, keys), mask True = may attend.
 
     Raises: ValueError if the shape or the marked row does not fit.
@@ -116,9 +116,9 @@ def large_map_data(
         "nonce": np.full(count, nonce % 100, np.int8),
     }
     return {
-        "image": pd.DataFrame({"url": [picture(pixels, style.weights, style.masked)]}),
-        "rows": pd.DataFrame(rows),
-        "mark": pd.DataFrame({"q": np.array([] if marked_row is None else [marked_row], np.int16)}),
+        "image": pa.table({"url": [picture(pixels, style.weights, style.masked)]}),
+        "rows": pa.table(rows),
+        "mark": pa.table({"q": np.array([] if marked_row is None else [marked_row], np.int16)}),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import board, tokens
 from core.charts.theme import Style, hand, themed
@@ -125,7 +125,7 @@ def links(
     )
 
 
-def links_data(weights: npt.ArrayLike, *, chosen: int | None = None, nonce: int = 0) -> dict[str, pd.DataFrame]:
+def links_data(weights: npt.ArrayLike, *, chosen: int | None = None, nonce: int = 0) -> dict[str, pa.Table]:
     """The data of :func:`links`: weights of shape (queries, keys).
 
     chosen: the query whose lines are drawn over those of all others.
@@ -145,7 +145,7 @@ def links_data(weights: npt.ArrayLike, *, chosen: int | None = None, nonce: int 
     received = array.mean(axis=0) if chosen is None else array[chosen]
     middle_q, middle_k = (np.arange(count) + 0.5 for count in (seq_q, seq_k))
     return {
-        "lines": pd.DataFrame(
+        "lines": pa.table(
             {
                 "q": q[kept].astype(np.int16),
                 "k": k[kept].astype(np.int16),
@@ -155,7 +155,7 @@ def links_data(weights: npt.ArrayLike, *, chosen: int | None = None, nonce: int 
                 "quiet": quiet[kept],
             }
         ),
-        "above": pd.DataFrame(
+        "above": pa.table(
             {
                 "q": np.arange(seq_q, dtype=np.int16),
                 "x": (middle_q / seq_q).astype(np.float32),
@@ -165,7 +165,7 @@ def links_data(weights: npt.ArrayLike, *, chosen: int | None = None, nonce: int 
                 "nonce": np.full(seq_q, nonce % 100, np.int8),
             }
         ),
-        "below": pd.DataFrame(
+        "below": pa.table(
             {
                 "k": np.arange(seq_k, dtype=np.int16),
                 "x": (middle_k / seq_k).astype(np.float32),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.colour import Ramp
@@ -95,7 +95,7 @@ def lookup(
 
 def lookup_data(
     similarities: npt.ArrayLike, shares: npt.ArrayLike, contributions: npt.ArrayLike, answer: npt.ArrayLike
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`lookup`: similarities, shares (books,); contributions (books, contents); answer (contents,).
 
     Raises: ValueError if the shapes do not fit together.
@@ -111,9 +111,9 @@ def lookup_data(
     b, c = (index.ravel().astype(np.int16) for index in np.indices(grid.shape))
     books = np.arange(share.size, dtype=np.int16)
     return {
-        "books": pd.DataFrame({"b": books, "similarity": similarity, "share": share}),
-        "sum": pd.DataFrame({"b": np.array([share.size], np.int16), "share": np.array([share.sum()], np.float32)}),
-        "contents": pd.DataFrame({"b": b, "c": c, "value": grid.ravel()}),
+        "books": pa.table({"b": books, "similarity": similarity, "share": share}),
+        "sum": pa.table({"b": np.array([share.size], np.int16), "share": np.array([share.sum()], np.float32)}),
+        "contents": pa.table({"b": b, "c": c, "value": grid.ravel()}),
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.scatter import SHAPES, group_colour
@@ -111,9 +111,7 @@ def map_grid(
     )
 
 
-def map_grid_data(
-    maps: Sequence[npt.ArrayLike | None], groups: Sequence[int], *, columns: int
-) -> dict[str, pd.DataFrame]:
+def map_grid_data(maps: Sequence[npt.ArrayLike | None], groups: Sequence[int], *, columns: int) -> dict[str, pa.Table]:
     """The data of :func:`map_grid`: maps of shape (num_words, 2), row by row; None where there is none yet.
 
     Raises: ValueError if a map is not of as many words as there are groups, or columns is less than 1.
@@ -134,7 +132,7 @@ def map_grid_data(
         "column": of_points[:, 1],
         "group": np.tile(np.asarray(groups, np.int8), len(drawn)),
     }
-    return {"points": pd.DataFrame(points), "cells": pd.DataFrame(places, columns=["row", "column", "n"])}
+    return {"points": pa.table(points), "cells": pa.table(dict(zip(("row", "column", "n"), places.T, strict=True)))}
 
 
 def _fitted(flat: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

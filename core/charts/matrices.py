@@ -9,7 +9,7 @@ from typing import Literal
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.colour import Ramp
@@ -93,7 +93,7 @@ def matrices_data(
     marked_row: int | None = None,
     picked: tuple[str, int, int] | None = None,
     nonce: int = 0,
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`matrices`: arrays of shape (rows, columns) by name, in the order of the picture.
 
     picked: a cell to outline: matrix, row, column.
@@ -106,7 +106,7 @@ def matrices_data(
     frames = {}
     for number, (name, array) in enumerate(arrays.items()):
         q, k = (index.ravel() for index in np.indices(array.shape))
-        frames[name] = pd.DataFrame(
+        frames[name] = pa.table(
             {
                 "cell": (10_000 * number + 100 * q + k).astype(np.int32),
                 "q": q.astype(np.int16),
@@ -116,8 +116,8 @@ def matrices_data(
             }
         )
     cell = [] if picked is None else [(list(arrays).index(picked[0]), *picked[1:])]
-    frames["mark"] = pd.DataFrame({"q": np.array([] if marked_row is None else [marked_row], np.int16)})
-    frames["picked"] = pd.DataFrame(
+    frames["mark"] = pa.table({"q": np.array([] if marked_row is None else [marked_row], np.int16)})
+    frames["picked"] = pa.table(
         {"m": np.array([m for m, _, _ in cell], np.int8)}
         | {name: np.array([place[1 + i] for place in cell], np.int16) for i, name in enumerate("qk")}
     )

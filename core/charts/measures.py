@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.theme import Style, hand, themed
@@ -128,7 +128,7 @@ def measures_data(
     largest_first: bool = True,
     chosen: int | None = None,
     nonce: int = 0,
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`measures`: values of shape (names, rows); `order` says which name stands in which column.
 
     sorted_by: the row that the order follows. chosen: the name whose column is outlined.
@@ -141,7 +141,7 @@ def measures_data(
     column, row = (index.ravel().astype(np.int16) for index in np.indices((count, rows)))
     heads = np.asarray(order, np.int16)
     return {
-        "cells": pd.DataFrame(
+        "cells": pa.table(
             {
                 "column": column,
                 "row": row,
@@ -150,8 +150,8 @@ def measures_data(
                 "nonce": np.full(column.size, nonce % 100, np.int8),
             }
         ),
-        "columns": pd.DataFrame({"column": np.arange(count, dtype=np.int16), "head": heads}),
-        "rows": pd.DataFrame({"row": np.arange(rows, dtype=np.int16)}),
-        "sorted": pd.DataFrame({"row": np.array([sorted_by], np.int16), "largest": np.array([largest_first], np.int8)}),
-        "chosen": pd.DataFrame({"column": np.array([] if chosen is None else [list(order).index(chosen)], np.int16)}),
+        "columns": pa.table({"column": np.arange(count, dtype=np.int16), "head": heads}),
+        "rows": pa.table({"row": np.arange(rows, dtype=np.int16)}),
+        "sorted": pa.table({"row": np.array([sorted_by], np.int16), "largest": np.array([largest_first], np.int8)}),
+        "chosen": pa.table({"column": np.array([] if chosen is None else [list(order).index(chosen)], np.int16)}),
     }

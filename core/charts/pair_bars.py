@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.theme import Style, hand, themed
@@ -80,7 +80,7 @@ def pair_bars(
     )
 
 
-def pair_bars_data(values: npt.ArrayLike, *, chosen: int, nonce: int = 0) -> dict[str, pd.DataFrame]:
+def pair_bars_data(values: npt.ArrayLike, *, chosen: int, nonce: int = 0) -> dict[str, pa.Table]:
     """The data of :func:`pair_bars`: one value for each pair, (count,).
 
     Raises: ValueError if values are not of one dimension, or chosen is not one of the pairs.
@@ -91,7 +91,7 @@ def pair_bars_data(values: npt.ArrayLike, *, chosen: int, nonce: int = 0) -> dic
     check_between("chosen", chosen, 0, value.size - 1)
     pair = np.arange(value.size, dtype=np.int16)
     return {
-        "pairs": pd.DataFrame(
+        "pairs": pa.table(
             {
                 "i": pair,
                 "value": value,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.theme import Style, themed
@@ -135,7 +135,7 @@ def plane(
     )
 
 
-def plane_data(before: npt.ArrayLike, after: npt.ArrayLike, angles: npt.ArrayLike) -> dict[str, pd.DataFrame]:
+def plane_data(before: npt.ArrayLike, after: npt.ArrayLike, angles: npt.ArrayLike) -> dict[str, pa.Table]:
     """The data of :func:`plane`: query and key before and after, (2, 2) each, and their turns in radians, (2,).
 
     The way of a tip is drawn from where it was, without its full turns.
@@ -149,7 +149,7 @@ def plane_data(before: npt.ArrayLike, after: npt.ArrayLike, angles: npt.ArrayLik
     tips = np.concatenate((start, end))  # (4, 2)
     lengths, directions = np.hypot(*tips.T), np.arctan2(tips[:, 1], tips[:, 0])
     away = 1 + _LABEL / np.maximum(lengths, 1e-6)
-    arrows = pd.DataFrame(
+    arrows = pa.table(
         {
             "w": np.array([0, 1, 0, 1], np.int8),
             "turned": np.array([0, 0, 1, 1], np.int8),
@@ -162,7 +162,7 @@ def plane_data(before: npt.ArrayLike, after: npt.ArrayLike, angles: npt.ArrayLik
     between = math.remainder(directions[2] - directions[3], 2 * math.pi)
     starts = np.array([*directions[:2], directions[3]])
     parts = np.array([*np.fmod(turned, 2 * math.pi), between])
-    turns = pd.DataFrame(
+    turns = pa.table(
         {
             "w": np.arange(3, dtype=np.int8),
             "from": _clockwise(starts).astype(np.float32),

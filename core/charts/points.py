@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.curves import Axis
@@ -110,7 +110,7 @@ def points_data(
     square: Sequence[int] = (),
     chosen: int | None = None,
     nonce: int = 0,
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`points`: numbers of the names, with where each lies.
 
     least: what is less is drawn there: a logarithmic axis has no zero. The tooltip has the number itself.
@@ -123,7 +123,7 @@ def points_data(
     if least is not None:
         across = np.maximum(across, np.float32(least))
     return {
-        "points": pd.DataFrame(
+        "points": pa.table(
             {
                 "t": which,
                 "x": across,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.curves import Axis
@@ -85,7 +85,7 @@ def profiles(
 
 def profiles_data(
     x: npt.ArrayLike, values: npt.ArrayLike, sizes: npt.ArrayLike, *, marks: Sequence[float] = ()
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`profiles`: x (points,); values and sizes (names, points).
 
     Raises: ValueError if the shapes do not fit together.
@@ -97,7 +97,7 @@ def profiles_data(
             "(names, points)"
         )
     count = len(value)
-    frame = pd.DataFrame(
+    frame = pa.table(
         {
             "s": np.repeat(np.arange(count, dtype=np.int8), across.size),
             "x": np.tile(across, count),
@@ -105,4 +105,4 @@ def profiles_data(
             "size": size.ravel(),
         }
     )
-    return {"profiles": frame, "marks": pd.DataFrame({"x": np.asarray(marks, np.float32)})}
+    return {"profiles": frame, "marks": pa.table({"x": np.asarray(marks, np.float32)})}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.theme import Style, hand, themed
@@ -118,7 +118,7 @@ def ranking(
 
 def ranking_data(
     values: npt.ArrayLike, *, shown: int | None = None, marked: Sequence[int] = (), nonce: int = 0
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`ranking`: a value for each name; the largest stands first, equal ones as they come.
 
     shown: how many are drawn; all by default.
@@ -126,7 +126,7 @@ def ranking_data(
     costs = np.asarray(values, np.float32)
     order = np.argsort(-costs, kind="stable").astype(np.int16)[:shown]
     return {
-        "bars": pd.DataFrame(
+        "bars": pa.table(
             {
                 "place": np.arange(order.size, dtype=np.int16),
                 "head": order,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.theme import Style, hand, themed
@@ -135,7 +135,7 @@ class Look:
 
 def reading_data(
     rows: Sequence[Row], looks: Sequence[Look], *, chosen: tuple[int, int], padding: Sequence[str] = (), nonce: int = 0
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`reading`. chosen: a row and a place in it, of all that look. padding: tokens that are none.
 
     Raises: ValueError if a mask does not fit its rows.
@@ -158,13 +158,13 @@ def reading_data(
     kinds = (np.int16, np.float32, np.float32, np.int8, np.int8)
     places = [(number, place, row, token) for number, row in enumerate(rows) for place, token in enumerate(row.tokens)]
     return {
-        "lines": pd.DataFrame(
+        "lines": pa.table(
             {
                 name: np.array(values, kind)
                 for name, values, kind in zip(("line", "x", "y", "strong", "other"), columns, kinds, strict=True)
             }
         ),
-        "tokens": pd.DataFrame(
+        "tokens": pa.table(
             {
                 "n": np.arange(len(places), dtype=np.int16),
                 "row": np.array([number for number, *_ in places], np.int16),

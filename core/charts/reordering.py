@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.theme import Style, themed
@@ -95,7 +95,7 @@ def reordering(
     )
 
 
-def reordering_data(order: Sequence[int], *, chosen: int | None = None) -> dict[str, pd.DataFrame]:
+def reordering_data(order: Sequence[int], *, chosen: int | None = None) -> dict[str, pa.Table]:
     """The data of :func:`reordering`: place i of the lower row holds dimension order[i]; neighbours there are a pair.
 
     Raises: ValueError if order is not a permutation.
@@ -106,7 +106,7 @@ def reordering_data(order: Sequence[int], *, chosen: int | None = None) -> dict[
     dimension = np.asarray(order, np.int16)
     pair = below // 2
     return {
-        "dimensions": pd.DataFrame(
+        "dimensions": pa.table(
             {
                 "d": dimension,
                 "above": dimension,

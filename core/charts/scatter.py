@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.theme import Style, hand, themed
@@ -219,7 +219,7 @@ def scatter_data(
     note: int | None = None,
     height: int = 300,
     nonce: int = 0,
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`scatter`.
 
     places: (num_words, 2), or (num_words, 3) with what lies towards the eye, which is drawn larger. near: of each word
@@ -258,7 +258,7 @@ def scatter_data(
         taken=[_target_box(spot, target_name, height) for spot in end],
     )
     ties = np.array([flat[[chosen, word]] for word in linked] if chosen is not None else []).reshape(-1, 2, 2)
-    points = {
+    points: dict[str, Array] = {
         "w": np.arange(count, dtype=np.int16),
         "near": np.asarray(near if len(near) else [-1] * count, np.int16),
         "x": flat[:, 0].astype(np.float32),
@@ -269,8 +269,8 @@ def scatter_data(
         "nonce": np.full(count, nonce % 100, np.int8),
     }
     return {
-        "points": pd.DataFrame(points).iloc[inside] if count else _nothing(note),
-        "names": pd.DataFrame(
+        "points": pa.table({name: column[inside] for name, column in points.items()}) if count else _nothing(note),
+        "names": pa.table(
             {
                 "w": np.asarray(shown, np.int16),
                 "x": flat[shown, 0].astype(np.float32),
@@ -282,29 +282,29 @@ def scatter_data(
         "links": _lines(ties),
         "arrows": _lines(lines),
         "spokes": _lines(np.stack([seen(np.zeros_like(beams)), seen(beams)], axis=1)),
-        "rings": pd.DataFrame(
+        "rings": pa.table(
             {
                 "x": flat[first, 0].astype(np.float32),
                 "y": flat[first, 1].astype(np.float32),
                 "strong": np.asarray([word == chosen for word in first], np.int8),
             }
         ),
-        "target": pd.DataFrame(
+        "target": pa.table(
             {
                 **{name: end[:, axis].astype(np.float32) for axis, name in enumerate("xy")},
                 "below": (end[:, 1] > _TOP).astype(np.int8),
                 "align": np.array([_align(spot, target_name, height) for spot in end], np.int8),
             }
         ),
-        "note": pd.DataFrame({"n": np.array([] if note is None else [note], np.int8)}),
+        "note": pa.table({"n": np.array([] if note is None else [note], np.int8)}),
     }
 
 
-def _nothing(note: int | None) -> pd.DataFrame:
+def _nothing(note: int | None) -> pa.Table:
     """A point that nobody sees; it tells the note to those who listen: Vega names a picture without marks to nobody."""
     one = {"w": -1, "near": note or 0, "x": 0, "y": 0, "size": 0, "group": 0, "faint": 1, "nonce": 0}
     kinds = {"w": np.int16, "near": np.int16, "x": np.float32, "y": np.float32, "size": np.float32}
-    return pd.DataFrame({name: np.array([value], kinds.get(name, np.int8)) for name, value in one.items()})
+    return pa.table({name: np.array([value], kinds.get(name, np.int8)) for name, value in one.items()})
 
 
 def _frame(place: Array, reach: float | None) -> tuple[Array, float]:
@@ -326,12 +326,12 @@ def _sizes(place: Array, factor: float) -> Array:
     return usual * np.clip(1 + 0.6 * place[:, 2] * factor, 0.35, 1.7)
 
 
-def _lines(ends: Array) -> pd.DataFrame:
+def _lines(ends: Array) -> pa.Table:
     """From ends of shape (count, 2, 2); tilt is the direction in degrees, clockwise from the top."""
     way = ends[:, 1] - ends[:, 0]
     frame = {name: ends[:, end, axis] for name, end, axis in (("x", 0, 0), ("y", 0, 1), ("x2", 1, 0), ("y2", 1, 1))}
     frame["tilt"] = np.degrees(math.pi / 2 - np.arctan2(way[:, 1], way[:, 0]))
-    return pd.DataFrame({name: column.astype(np.float32) for name, column in frame.items()})
+    return pa.table({name: column.astype(np.float32) for name, column in frame.items()})
 
 
 def _target_box(spot: Array, name: str, height: int) -> Array:
@@ -453,11 +453,11 @@ def legend(style: Style, groups: Sequence[str], *, outer_width: int = 1060) -> a
 _LEGEND = 118  # pixels of the name of a group
 
 
-def legend_data(groups: Sequence[str]) -> dict[str, pd.DataFrame]:
+def legend_data(groups: Sequence[str]) -> dict[str, pa.Table]:
     """The data of :func:`legend`: where each group stands."""
     wide = [min(tokens.text_width(name, _FONT), _LEGEND) + 26 for name in groups]
     return {
-        "groups": pd.DataFrame(
+        "groups": pa.table(
             {
                 "group": np.arange(len(groups), dtype=np.int8),
                 "x": np.cumsum([8.0, *wide[:-1]]).astype(np.float32),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import board, tokens
 from core.charts.board import Place
@@ -112,7 +112,7 @@ def shaded_data(
     scale: float = 1.0,
     chosen: Sequence[int] = (),
     nonce: int = 0,
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`shaded`: a number for each token, NaN where there is none. scale: of the type.
 
     Raises: ValueError if there are not as many values as texts.
@@ -120,12 +120,15 @@ def shaded_data(
     numbers = np.asarray(values, np.float32)
     if numbers.shape != (len(texts),):
         raise ValueError(f"values {numbers.shape} must be ({len(texts)},), a number for each of the texts")
-    frame = pd.DataFrame(board.places([place for _line, place in _flow(texts, outer_width, scale)]))
-    frame.insert(0, "t", np.arange(len(texts), dtype=np.int16))
-    frame["value"] = numbers
-    frame["chosen"] = np.isin(np.arange(len(texts)), list(chosen)).astype(np.int8)
-    frame["nonce"] = np.full(len(texts), nonce % 100, np.int8)
-    return {"tokens": frame}
+    every = np.arange(len(texts), dtype=np.int16)
+    columns = {
+        "t": every,
+        **board.places([place for _line, place in _flow(texts, outer_width, scale)]),
+        "value": numbers,
+        "chosen": np.isin(every, list(chosen)).astype(np.int8),
+        "nonce": np.full(len(texts), nonce % 100, np.int8),
+    }
+    return {"tokens": pa.table(columns)}
 
 
 def _flow(texts: Sequence[str], outer_width: int, scale: float) -> list[tuple[int, Place]]:

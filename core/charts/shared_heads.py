@@ -8,7 +8,7 @@ from typing import Any
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.theme import Style, themed
@@ -95,7 +95,7 @@ def shared_heads(
     )
 
 
-def shared_heads_data(kv_head_of: Sequence[int]) -> dict[str, pd.DataFrame]:
+def shared_heads_data(kv_head_of: Sequence[int]) -> dict[str, pa.Table]:
     """The data of :func:`shared_heads`: entry h is the KV head, from 0, that query head h uses.
 
     A KV head stands below the middle of the query heads that use it.
@@ -108,10 +108,10 @@ def shared_heads_data(kv_head_of: Sequence[int]) -> dict[str, pd.DataFrame]:
     middles = np.array([heads.mean() for heads in users], np.float32)
     heads = np.arange(kv.size)
     return {
-        "queries": pd.DataFrame(
+        "queries": pa.table(
             {"head": heads.astype(np.int16), "kv": kv, "x": heads.astype(np.float32), "end": middles[kv]}
         ),
-        "kvs": pd.DataFrame(
+        "kvs": pa.table(
             {
                 "kv": np.arange(len(users), dtype=np.int16),
                 "first": np.array([found[0] for found in users], np.int16),

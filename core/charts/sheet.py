@@ -13,7 +13,7 @@ from typing import Literal
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.png import EMPTY, MASKED, picture, shades
@@ -141,7 +141,7 @@ def sheet_data(
     *,
     chosen: tuple[int, int] | None = None,
     nonce: int = 0,
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`sheet`: the image, and query, key and weight of each map's largest, (layers, heads, 3).
 
     Raises: ValueError if the shape does not fit, or there is no such map to choose.
@@ -154,7 +154,7 @@ def sheet_data(
         raise ValueError(f"chosen {chosen} must be a layer below {layers} and a head below {heads}")
     layer, head = (index.ravel().astype(np.int16) for index in np.indices((layers, heads)))
     flat = told.reshape(-1, 3)
-    maps = pd.DataFrame(
+    maps = pa.table(
         {
             "layer": layer,
             "head": head,
@@ -166,9 +166,9 @@ def sheet_data(
     )
     ring = np.array([] if chosen is None else [chosen], np.int16).reshape(-1, 2)
     return {
-        "image": pd.DataFrame({"url": [image]}),
+        "image": pa.table({"url": [image]}),
         "maps": maps,
-        "chosen": pd.DataFrame({"layer": ring[:, 0], "head": ring[:, 1]}),
+        "chosen": pa.table({"layer": ring[:, 0], "head": ring[:, 1]}),
     }
 
 

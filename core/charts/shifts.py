@@ -8,7 +8,7 @@ from typing import Protocol
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.theme import Style, themed
@@ -102,11 +102,11 @@ def shifts(
     )
 
 
-def shifts_data(shown: Sequence[ShiftLike], *, count: int = 8) -> dict[str, pd.DataFrame]:
+def shifts_data(shown: Sequence[ShiftLike], *, count: int = 8) -> dict[str, pa.Table]:
     """The data of :func:`shifts`: the first `count`."""
     lines = shown[:count]
     return {
-        "shifts": pd.DataFrame(
+        "shifts": pa.table(
             {
                 "row": np.arange(len(lines), dtype=np.int16),
                 "token": [line.token for line in lines],

@@ -9,7 +9,7 @@ from typing import Literal
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.series import NAME, colour_and_shape, names
@@ -99,7 +99,7 @@ def _limits(style: Style, y: alt.Y, width: int | None) -> list[alt.Chart]:
     return layers
 
 
-def spectra_data(values: Sequence[npt.ArrayLike], *, limits: tuple[float, float]) -> dict[str, pd.DataFrame]:
+def spectra_data(values: Sequence[npt.ArrayLike], *, limits: tuple[float, float]) -> dict[str, pa.Table]:
     """The data of :func:`spectra`: singular values, (count,), largest first, of every series.
 
     limits: the tolerances, relative to the largest value; what is not above the smaller one is pale.
@@ -111,7 +111,7 @@ def spectra_data(values: Sequence[npt.ArrayLike], *, limits: tuple[float, float]
             raise ValueError(f"values of series {number} {array.shape} must be (count,), at least one")
     every = np.concatenate(arrays)
     share = np.concatenate([array / (array[0] or 1.0) for array in arrays])
-    frame = pd.DataFrame(
+    frame = pa.table(
         {
             "s": np.repeat(np.arange(len(arrays), dtype=np.int8), [array.size for array in arrays]),
             "i": np.concatenate([np.arange(1, array.size + 1, dtype=np.int16) for array in arrays]),
@@ -120,5 +120,5 @@ def spectra_data(values: Sequence[npt.ArrayLike], *, limits: tuple[float, float]
             "counted": (share > min(limits)).astype(np.int8),
         }
     )
-    lines = pd.DataFrame({"t": np.arange(2, dtype=np.int8), "share": np.array(limits, np.float32)})
+    lines = pa.table({"t": np.arange(2, dtype=np.int8), "share": np.array(limits, np.float32)})
     return {"values": frame, "limits": lines}

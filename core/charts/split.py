@@ -12,7 +12,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import board, tokens
 from core.charts.board import Place
@@ -136,10 +136,8 @@ def split(
     )
 
 
-def split_data(
-    tensors: Mapping[str, npt.ArrayLike], *, titles: Mapping[str, tuple[str, str]]
-) -> dict[str, pd.DataFrame]:
-    """What :func:`split` draws, whichever head is chosen.
+def split_data(tensors: Mapping[str, npt.ArrayLike], *, titles: Mapping[str, tuple[str, str]]) -> dict[str, pa.Table]:
+    """What :func:`split` draws, whichever head is chosen, for :func:`clicked`.
 
     tensors: every one of PARTS, of (seq_len, features) or (num_heads, seq_len, features).
     titles: what stands above each part and, under "large", above the large weights: its name, and a line below it.
@@ -152,19 +150,21 @@ def split_data(
     num_heads = len(arrays["weights"])
     cells = {name: _cells(_PLACES[name], arrays[name], number, num_heads) for number, name in enumerate(PARTS)}
     weights = cells.pop("weights")
-    frames = {"features": board.stacked(list(cells.values())), "weights": pd.DataFrame(weights)}
-    return clicked({**frames, "labels": _labels(titles)}, 0)
+    frames = {"features": board.stacked(list(cells.values())), "weights": pa.table(weights)}
+    return {**frames, "labels": _labels(titles)}
 
 
-def clicked(frames: Mapping[str, pd.DataFrame], nonce: int) -> dict[str, pd.DataFrame]:
-    """Copies of what :func:`split_data` made, for another number of clicks; the labels know of none."""
+def clicked(frames: Mapping[str, pa.Table], nonce: int) -> dict[str, pa.Table]:
+    """What :func:`split_data` made, with the number of clicks; the labels know of none."""
     return {
-        name: frame if name == "labels" else frame.assign(nonce=np.full(len(frame), nonce % 100, np.int8))
+        name: frame
+        if name == "labels"
+        else frame.append_column("nonce", pa.array(np.full(len(frame), nonce % 100, np.int8)))
         for name, frame in frames.items()
     }
 
 
-def split_head(weights: npt.ArrayLike, chosen: int, *, nonce: int = 0) -> dict[str, pd.DataFrame]:
+def split_head(weights: npt.ArrayLike, chosen: int, *, nonce: int = 0) -> dict[str, pa.Table]:
     """The rest: the head that is outlined everywhere, and whose weights are drawn large.
 
     Shape: weights (num_heads, seq_len, seq_len).
@@ -177,7 +177,7 @@ def split_head(weights: npt.ArrayLike, chosen: int, *, nonce: int = 0) -> dict[s
     size = cells["value"].size
     cells |= {"head": np.full(size, chosen, np.int8), "nonce": np.full(size, nonce % 100, np.int8)}
     boxes = [_piece(_PLACES[name], chosen, num_heads, cut=name in _CUT) for name in PARTS if name not in _OF_NO_HEAD]
-    return {"large": pd.DataFrame(cells), "boxes": pd.DataFrame(board.places(boxes))}
+    return {"large": pa.table(cells), "boxes": pa.table(board.places(boxes))}
 
 
 def _places() -> dict[str, Place]:
@@ -238,14 +238,14 @@ def _cells(place: Place, values: npt.NDArray[np.float32], part: int, num_heads: 
     return {**cells, "part": np.full(values.size, part, np.int8), "head": head.astype(np.int8)}
 
 
-def _labels(titles: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
+def _labels(titles: Mapping[str, tuple[str, str]]) -> pa.Table:
     lines = [
         (_PLACES[name].left, (0 if name == "large" else _PLACES[name].top - _TITLE) + down, bold, texts[1 - bold])
         for name, texts in titles.items()
         for down, bold in ((0, 1), (16, 0))
         if texts[1 - bold]
     ]
-    return pd.DataFrame(
+    return pa.table(
         {
             "x": np.array([line[0] for line in lines], np.float32),
             "y": np.array([line[1] for line in lines], np.float32),

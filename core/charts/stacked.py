@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.colour import contrast
@@ -120,9 +120,7 @@ def _reads_better_dark(colour: str, style: Style) -> bool:
     return contrast(style.dark_ink, colour) >= contrast(style.light_ink, colour)
 
 
-def stacked_data(
-    values: npt.ArrayLike, texts: Sequence[Sequence[str]], totals: Sequence[str]
-) -> dict[str, pd.DataFrame]:
+def stacked_data(values: npt.ArrayLike, texts: Sequence[Sequence[str]], totals: Sequence[str]) -> dict[str, pa.Table]:
     """The data of :func:`stacked`: numbers, 0 or more, of shape (rows, parts), how they are written, and the wholes.
 
     Raises: ValueError if shapes do not fit, or a number is negative or not finite.
@@ -137,17 +135,15 @@ def stacked_data(
     ends = shares.cumsum(axis=1)
     row, part = (index.ravel() for index in np.indices(table.shape))
     seen = table.ravel() > 0
-    segments = pd.DataFrame(
-        {
-            "row": row.astype(np.int16),
-            "part": part.astype(np.int8),
-            "from": (ends - shares).ravel().astype(np.float32),
-            "to": ends.ravel().astype(np.float32),
-            "value": table.ravel(),
-            "text": [text for line in texts for text in line],
-        }
-    )
+    segments = {
+        "row": row.astype(np.int16),
+        "part": part.astype(np.int8),
+        "from": (ends - shares).ravel().astype(np.float32),
+        "to": ends.ravel().astype(np.float32),
+        "value": table.ravel(),
+        "text": np.asarray(texts, object).ravel(),
+    }
     return {
-        "segments": segments[seen].reset_index(drop=True),
-        "totals": pd.DataFrame({"row": np.arange(len(table), dtype=np.int16), "text": list(totals)}),
+        "segments": pa.table({name: column[seen] for name, column in segments.items()}),
+        "totals": pa.table({"row": np.arange(len(table), dtype=np.int16), "text": list(totals)}),
     }

@@ -11,7 +11,7 @@ from typing import Any
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.theme import Style, hand, themed
@@ -249,7 +249,7 @@ def stacks_data(
     *,
     chosen: int,
     nonce: int = 0,
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`stacks`: what stands where.
 
     shares: from 0 to 1, how each is written, and the shape inside, by the numbers of the blocks.
@@ -266,12 +266,16 @@ def stacks_data(
         side = -1 if len(columns) == 2 and number == 0 else 1
         _draw_column(sketch, column, number, middle, side, gap)
     frames = sketch.frames()
-    blocks = frames["blocks"]
-    blocks["share"] = np.array([shares[number] for number in blocks["n"]], np.float32)
-    blocks["text"] = [texts[number] for number in blocks["n"]]
-    blocks["inside"] = [insides[number] for number in blocks["n"]]
-    blocks["chosen"] = (blocks["n"] == chosen).astype(np.int8)
-    blocks["nonce"] = np.full(len(blocks), nonce % 100, np.int8)
+    numbers = [box[0] for box in sketch.boxes]
+    more: dict[str, Any] = {
+        "share": np.array([shares[number] for number in numbers], np.float32),
+        "text": [texts[number] for number in numbers],
+        "inside": [insides[number] for number in numbers],
+        "chosen": np.array([number == chosen for number in numbers], np.int8),
+        "nonce": np.full(len(numbers), nonce % 100, np.int8),
+    }
+    for name, values in more.items():
+        frames["blocks"] = frames["blocks"].append_column(name, pa.array(values))
     return frames
 
 
@@ -313,7 +317,7 @@ class _Sketch:
     def box(self, box: Box, left: float, right: float, top: float, bottom: float) -> None:
         self.boxes.append((box.number, left, right, top, bottom, int(box.thin)))
 
-    def frames(self) -> dict[str, pd.DataFrame]:
+    def frames(self) -> dict[str, pa.Table]:
         return {
             "blocks": _table(
                 self.boxes, n=np.int16, x=np.float32, x2=np.float32, y=np.float32, y2=np.float32, thin=np.int8
@@ -335,13 +339,13 @@ class _Sketch:
         }
 
 
-def _table(rows: Sequence[tuple[object, ...]], **types: type) -> pd.DataFrame:
+def _table(rows: Sequence[tuple[object, ...]], **types: type) -> pa.Table:
     columns = list(zip(*rows, strict=True)) or [()] * len(types)
     made: dict[str, Any] = {
         name: list(values) if kind is object else np.array(values, kind)
         for (name, kind), values in zip(types.items(), columns, strict=True)
     }
-    return pd.DataFrame(made)
+    return pa.table(made)
 
 
 def _draw_column(sketch: _Sketch, column: Column, number: int, x: float, side: int, gap: float) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.theme import Style, themed
@@ -107,7 +107,7 @@ def stream(
 
 def stream_data(
     before: npt.ArrayLike, added: npt.ArrayLike, after: npt.ArrayLike, *, token: int | None = None
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`stream`: lengths of vectors, of shape (blocks, tokens); the means, or those of one token.
 
     Raises: ValueError if the shapes differ, or there is no such token.
@@ -121,7 +121,7 @@ def stream_data(
         check_between("token", token, 0, count - 1)
     shown = [table.mean(axis=1) if token is None else table[:, token] for table in tables]
     return {
-        "steps": pd.DataFrame(
+        "steps": pa.table(
             {
                 "b": np.arange(blocks, dtype=np.int16),
                 "before": shown[0],

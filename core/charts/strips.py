@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.series import NAME, colour_and_shape, names
@@ -87,7 +87,7 @@ def strips(
 
 def strips_data(
     values: Sequence[Sequence[npt.ArrayLike]], *, bounds: Mapping[int, float] | None = None
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of :func:`strips`: for every place, for every series its values, each of shape (values,).
 
     bounds: place → where its dashed line lies.
@@ -113,4 +113,4 @@ def strips_data(
     }
     lines = bounds or {}
     bound = {"p": np.array(list(lines), np.int8), "value": np.array(list(lines.values()), np.float32)}
-    return {"dots": pd.DataFrame(dots), "means": pd.DataFrame(means), "bounds": pd.DataFrame(bound)}
+    return {"dots": pa.table(dots), "means": pa.table(means), "bounds": pa.table(bound)}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import altair as alt
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts.curves import Axis, curves, curves_data
 from core.charts.theme import Style
@@ -52,7 +52,7 @@ def training_curves(
     )
 
 
-def training_curves_data(steps: Sequence[npt.ArrayLike], losses: Sequence[npt.ArrayLike]) -> dict[str, pd.DataFrame]:
+def training_curves_data(steps: Sequence[npt.ArrayLike], losses: Sequence[npt.ArrayLike]) -> dict[str, pa.Table]:
     """The data of :func:`training_curves`: for every series its steps (n,) and losses (n,); one without any is empty.
 
     Send no more points than the eye can tell apart: see `core.labs.record.Curve.thinned`.

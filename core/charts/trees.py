@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.theme import Style, themed
@@ -26,7 +26,7 @@ _COLUMNS = {
     "slot": np.float32,
     "parent_slot": np.float32,
     "room": np.float32,
-    "token": str,
+    "token": object,
     "log_probability": np.float32,
     "score": np.float32,
     "fate": np.int8,
@@ -113,7 +113,7 @@ def beam_tree(
     )
 
 
-def tree_data(search: Sequence[Sequence[HypothesisLike]], winner: Sequence[int]) -> dict[str, pd.DataFrame]:
+def tree_data(search: Sequence[Sequence[HypothesisLike]], winner: Sequence[int]) -> dict[str, pa.Table]:
     """The data of :func:`beam_tree`: the hypotheses of every step, and the numbers of the winner and its ancestors.
 
     Each stands as level with its parent as its neighbours allow, and in their order, so that no edges cross. Slots and
@@ -135,7 +135,8 @@ def tree_data(search: Sequence[Sequence[HypothesisLike]], winner: Sequence[int])
         for i, h in enumerate(shown):
             place = (number, places[i] / total, wanted[i] / total, min(gaps[i], gaps[i + 1], total) / total)
             rows.append((h.number, *place, h.token, h.log_probability, h.score, fates[i], won[i]))
-    return {"nodes": pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)}
+    columns = zip(_COLUMNS.items(), zip(*rows, strict=True), strict=True)
+    return {"nodes": pa.table({name: np.array(values, kind) for (name, kind), values in columns})}
 
 
 def _row(hypothesis: HypothesisLike, winner: Sequence[int]) -> float:

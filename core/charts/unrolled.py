@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import numpy.typing as npt
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.theme import Style, themed
@@ -107,9 +108,7 @@ def unrolled(
     )
 
 
-def unrolled_data(
-    edges: Sequence[tuple[Place, Place]], way: Sequence[tuple[Place, Place]] = ()
-) -> dict[str, pd.DataFrame]:
+def unrolled_data(edges: Sequence[tuple[Place, Place]], way: Sequence[tuple[Place, Place]] = ()) -> dict[str, pa.Table]:
     """The data of :func:`unrolled`: all edges, and those among them that are the marked way."""
     on_way = set(way)
     rows = [(*one, *other, (one, other) in on_way) for one, other in edges]
@@ -118,6 +117,12 @@ def unrolled_data(
     ends = np.array(rows, np.int16).reshape(-1, 5)
     points = np.array([(*place, place in passed) for place in places], np.int16).reshape(-1, 3)
     return {
-        "edges": pd.DataFrame(ends[:, :4], columns=["x", "y", "x2", "y2"]).assign(on=ends[:, 4].astype(np.int8)),
-        "nodes": pd.DataFrame(points[:, :2], columns=["x", "y"]).assign(on=points[:, 2].astype(np.int8)),
+        "edges": _table(ends, "x", "y", "x2", "y2"),
+        "nodes": _table(points, "x", "y"),
     }
+
+
+def _table(rows: npt.NDArray[np.int16], *names: str) -> pa.Table:
+    """Places, and whether they lie on the way."""
+    *places, on_way = rows.T
+    return pa.table({**dict(zip(names, places, strict=True)), "on": on_way.astype(np.int8)})

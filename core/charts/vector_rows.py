@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from core.charts import tokens
 from core.charts.colour import Ramp
@@ -87,7 +87,7 @@ def vector_rows(
     )
 
 
-def vector_rows_data(values: npt.ArrayLike) -> dict[str, pd.DataFrame]:
+def vector_rows_data(values: npt.ArrayLike) -> dict[str, pa.Table]:
     """The data of :func:`vector_rows`: values of shape (rows, count).
 
     Raises: ValueError if the shape does not fit.
@@ -96,4 +96,4 @@ def vector_rows_data(values: npt.ArrayLike) -> dict[str, pd.DataFrame]:
     if array.ndim != 2:
         raise ValueError(f"values {array.shape} must be (rows, count)")
     r, d = (index.ravel().astype(np.int16) for index in np.indices(array.shape))
-    return {"vectors": pd.DataFrame({"r": r, "d": d, "value": array.ravel()})}
+    return {"vectors": pa.table({"r": r, "d": d, "value": array.ravel()})}

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from core.charts.export import to_png, to_svg
@@ -158,14 +159,14 @@ def _downloads(page: str, plots: Sequence[Plot], snippets: Mapping[str, Snippet]
 
 
 def _csv(
-    spec: Mapping[str, Any], frames: Mapping[str, pd.DataFrame], whole: Callable[[], pd.DataFrame] | None = None
+    spec: Mapping[str, Any], frames: Mapping[str, pa.Table], whole: Callable[[], pd.DataFrame] | None = None
 ) -> tuple[str, str, Callable[[], str | bytes]]:
     """What the chart was drawn from: one table, or an archive of several; without what only the clicks need."""
     if whole is not None:
         return "csv", "text/csv", lambda: whole().to_csv(index=False)
     labels = {param["name"]: json.loads(param["expr"]) for param in spec.get("params", ()) if "expr" in param}
     tables = {
-        name: _named(name, frame.drop(columns="nonce", errors="ignore"), labels)
+        name: _named(name, frame.to_pandas().drop(columns="nonce", errors="ignore"), labels)
         for name, frame in frames.items()
         if not name.endswith("mark") and len(frame)
     }

@@ -4,7 +4,7 @@ import html
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from core.charts.bar_table import TableWords, bar_table, bar_table_data
@@ -67,7 +67,7 @@ def sharing_part(
 
 
 @st.cache_resource(max_entries=100, show_spinner=False)
-def _shared(num_heads: int, num_kv_heads: int) -> Mapping[str, pd.DataFrame]:
+def _shared(num_heads: int, num_kv_heads: int) -> Mapping[str, pa.Table]:
     return shared_heads_data(kv_head_of(num_heads, num_kv_heads))
 
 

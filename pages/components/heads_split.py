@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import pandas as pd
+import pyarrow as pa
 import streamlit as st
 import torch
 
@@ -90,7 +90,7 @@ def _run(words: tuple[str, ...], d_model: int, num_heads: int, seed: int) -> tup
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)
-def _drawn(words: tuple[str, ...], d_model: int, num_heads: int, seed: int, large: str) -> dict[str, pd.DataFrame]:
+def _drawn(words: tuple[str, ...], d_model: int, num_heads: int, seed: int, large: str) -> dict[str, pa.Table]:
     """All that is the same whichever head is chosen; large: what stands above its weights."""
     _layer, trace = _run(words, d_model, num_heads, seed)
     tensors = {name: getattr(trace, name).numpy() for name in chart.PARTS}

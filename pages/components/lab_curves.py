@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
+import pyarrow as pa
 
 from core.charts.curves import curves_data
 from core.charts.training import training_curves, training_curves_data
@@ -48,7 +48,7 @@ def losses(
 
 def bands_data(
     x: Sequence[Sequence[float]], spreads: Sequence[Sequence[Spread | None]], *, marks: Sequence[float] = ()
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, pa.Table]:
     """The data of `core.charts.curves.curves` with bands: every series' means, from its least to its largest seed.
 
     A point without a spread, None, is left out. marks: where vertical lines stand.

@@ -32,7 +32,7 @@ class Plot:
     key: str
     name: str  # as a file of it is called, in the reader's language
     spec: Mapping[str, Any]
-    frames: Mapping[str, pd.DataFrame]
+    frames: Mapping[str, pa.Table]
     style: Style
     table: Callable[[], pd.DataFrame] | None = None  # the numbers, where the frames hold a picture of them
 
@@ -48,14 +48,12 @@ class Part:
 
     name: str
     build: Build
-    frames: Mapping[str, pd.DataFrame]
+    frames: Mapping[str, pa.Table]
     share: float  # of the width of the page
     settings: tuple[tuple[str, Hashable], ...]
 
 
-def part(
-    name: str, build: Build, frames: Mapping[str, pd.DataFrame], *, share: float = 1, **settings: Hashable
-) -> Part:
+def part(name: str, build: Build, frames: Mapping[str, pa.Table], *, share: float = 1, **settings: Hashable) -> Part:
     """A chart as `draw` takes it, with its share of the width; `name` tells its data and selections from others'."""
     return Part(name, build, frames, share, tuple(sorted(settings.items())))
 
@@ -84,7 +82,7 @@ def _composed(theme: Style, room: int, rows: tuple[tuple[tuple[str, Build, float
 def draw(
     key: str,
     build: Build,
-    frames: Mapping[str, pd.DataFrame],
+    frames: Mapping[str, pa.Table],
     *,
     alt: str,
     name: str | None = None,
@@ -128,14 +126,14 @@ def figure(
 def _show(
     key: str,
     spec: Mapping[str, Any],
-    frames: Mapping[str, pd.DataFrame],
+    frames: Mapping[str, pa.Table],
     alt: str,
     name: str | None,
     on_select: Callable[[], None] | None,
     theme: Style,
 ) -> Plot:
     st.vega_lite_chart(
-        {**spec, "datasets": {dataset: _lean(data) for dataset, data in frames.items()}},
+        {**spec, "datasets": frames},
         key=key,
         alt=alt,
         theme=None,
@@ -143,11 +141,6 @@ def _show(
         on_select=on_select or "ignore",
     )
     return Plot(key, name or key, spec, frames, theme)
-
-
-def _lean(data: pd.DataFrame) -> pa.Table:
-    """The same data, ready to be sent: from a pandas frame Streamlit needs thirty times as long."""
-    return pa.table({name: data[name].to_numpy() for name in data})
 
 
 def at_least(pixels: int) -> int | None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-import pandas as pd
+import pyarrow as pa
 import streamlit as st
 import torch
 from torch import Tensor
@@ -80,7 +80,7 @@ def maps(scene: Scene) -> tuple[Tensor, Tensor]:
     return original, put_back(permuted, trial.order)
 
 
-def _data(scene: Scene, original: Tensor, moved: Tensor) -> Mapping[str, pd.DataFrame]:
+def _data(scene: Scene, original: Tensor, moved: Tensor) -> Mapping[str, pa.Table]:
     embedded, trial = scene.embedded, scene.trial
     seq_len = len(embedded.tokens)
     causal = trial.setting in (Setting.CAUSAL_ONE_LAYER, Setting.CAUSAL_TWO_LAYERS)
@@ -97,7 +97,7 @@ def _data(scene: Scene, original: Tensor, moved: Tensor) -> Mapping[str, pd.Data
     )
 
 
-def _maps(tokens: tuple[str, ...], data: Mapping[str, pd.DataFrame]) -> Part:
+def _maps(tokens: tuple[str, ...], data: Mapping[str, pa.Table]) -> Part:
     return part(
         "maps",
         heatmaps.panels,

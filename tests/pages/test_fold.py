@@ -6,6 +6,7 @@ import zipfile
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -14,7 +15,7 @@ from tests.pages.apps import Start
 
 
 def app(calls: list[str], plotted: bool = False) -> None:
-    import pandas as pd
+    import pyarrow as pa
 
     from core.charts.theme import style
     from core.masks import causal_mask
@@ -29,7 +30,7 @@ def app(calls: list[str], plotted: bool = False) -> None:
         calls.append("snippet")
         return "import torch\n"
 
-    frames = {"cells": pd.DataFrame({"i": [0, 1], "w": [0.25, 0.75]}), "marks": pd.DataFrame({"i": [1]})}
+    frames = {"cells": pa.table({"i": [0, 1], "w": [0.25, 0.75]}), "marks": pa.table({"i": [1]})}
     plots = [Plot("masks.weights", "weights", {"mark": "rect"}, frames, style("light", "normal"))] if plotted else []
     reading = [
         Source("Attention Is All You Need", "Vaswani et al. 2017, section 3.2", "https://arxiv.org/abs/1706.03762")
@@ -109,8 +110,8 @@ def test_downloads_are_offered_but_not_made(start: Start, monkeypatch: pytest.Mo
 
 
 def test_the_data_of_several_datasets_come_in_one_archive() -> None:
-    cells = pd.DataFrame({"i": [0, 1], "w": [0.25, 0.75], "nonce": [3, 3]})
-    frames = {"cells": cells, "tokens": pd.DataFrame({"token": ["a,b", "愛"]}), "mark": cells, "uniform": cells[:0]}
+    cells = pa.table({"i": [0, 1], "w": [0.25, 0.75], "nonce": [3, 3]})
+    frames = {"cells": cells, "tokens": pa.table({"token": ["a,b", "愛"]}), "mark": cells, "uniform": cells[:0]}
     ending, _, data = module._csv({}, frames)
     assert ending == "zip"
     with zipfile.ZipFile(io.BytesIO(data())) as archive:
@@ -122,7 +123,7 @@ def test_the_data_of_several_datasets_come_in_one_archive() -> None:
 
 
 def test_the_data_of_one_dataset_come_as_one_table() -> None:
-    ending, mime, data = module._csv({}, {"cells": pd.DataFrame({"i": [0], "w": [0.5], "nonce": [1]})})
+    ending, mime, data = module._csv({}, {"cells": pa.table({"i": [0], "w": [0.5], "nonce": [1]})})
     assert (ending, mime, data()) == ("csv", "text/csv", "i,w\n0,0.5\n")
 
 
@@ -130,7 +131,7 @@ def test_a_table_names_the_tokens_that_its_numbers_stand_for() -> None:
     spec = {
         "params": [{"name": "one_key_tokens", "expr": '["a", "愛"]'}, {"name": "one_query_tokens", "expr": '["x"]'}]
     }
-    cells = pd.DataFrame({"q": [0, 0], "k": [0, 1], "weight": [0.5, 0.5]})
+    cells = pa.table({"q": [0, 0], "k": [0, 1], "weight": [0.5, 0.5]})
     _, _, data = module._csv(spec, {"one_cells": cells, "one_mark": cells})
     assert data().splitlines() == ["query,key,q,k,weight", "x,a,0,0,0.5", "x,愛,0,1,0.5"]
 
@@ -168,6 +169,6 @@ def test_a_page_may_offer_a_program_for_each_library(start: Start) -> None:
 
 
 def test_a_picture_that_is_an_image_comes_with_its_own_table() -> None:
-    frames = {"image": pd.DataFrame({"url": ["data:image/png;base64,"]})}
+    frames = {"image": pa.table({"url": ["data:image/png;base64,"]})}
     ending, _mime, data = module._csv({}, frames, lambda: pd.DataFrame({"weight": [0.25]}))
     assert (ending, data()) == ("csv", "weight\n0.25\n")

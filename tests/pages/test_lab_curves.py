@@ -22,7 +22,7 @@ def app() -> None:
         "losses", "Title", record, {"a": "first", "b": "second"},
         steps=250, domain=(0.0, 1.0), y_title="loss", share=0.5, height=100,
     )  # fmt: skip
-    st.json({"series": dict(drawn.settings)["series"], **drawn.frames["curves"].to_dict("list")})
+    st.json({"series": dict(drawn.settings)["series"], **drawn.frames["curves"].to_pandas().to_dict("list")})
 
 
 def test_a_curve_that_has_not_begun_keeps_its_place(start: Start) -> None:
@@ -36,12 +36,12 @@ def test_a_curve_that_has_not_begun_keeps_its_place(start: Start) -> None:
 def test_a_band_by_hand() -> None:
     spreads = [[Spread((1.0, 2.0, 6.0)), None, Spread((4.0,))], [Spread((0.0, 1.0))]]
     data = bands_data([[10, 20, 30], [10]], spreads, marks=[20])
-    assert data["curves"][["s", "x", "y", "low", "high"]].values.tolist() == [
+    assert data["curves"].to_pandas()[["s", "x", "y", "low", "high"]].values.tolist() == [
         [0, 10, 3, 1, 6],
         [0, 30, 4, 4, 4],
         [1, 10, 0.5, 0, 1],
     ]
-    assert data["marks"]["x"].tolist() == [20]
+    assert data["marks"]["x"].to_pylist() == [20]
 
 
 @pytest.mark.parametrize(("x", "spreads"), [([[1, 2]], [[Spread((1.0,))]]), ([[1], [1]], [[Spread((1.0,))]])])

@@ -19,7 +19,7 @@ def spec(rows: tuple[str, ...] = ROWS, columns: tuple[str, ...] = COLUMNS, **set
 
 
 def test_a_bar_is_as_long_as_its_share_of_the_columns_largest() -> None:
-    cells = bar_table_data(VALUES, TEXTS)["cells"]
+    cells = bar_table_data(VALUES, TEXTS)["cells"].to_pandas()
     lengths = ((cells["to"] - cells["from"]) / 0.58).tolist()
     assert lengths == pytest.approx([0.5, 1, 1, 0.5, 0.25, 0], abs=1e-6)
     assert cells["value"].tolist() == [10, 8, 20, 4, 5, 0]
@@ -28,12 +28,12 @@ def test_a_bar_is_as_long_as_its_share_of_the_columns_largest() -> None:
 
 
 def test_a_column_of_zeros_has_no_bars() -> None:
-    cells = bar_table_data([[0.0], [0.0]], [["0"], ["0"]])["cells"]
+    cells = bar_table_data([[0.0], [0.0]], [["0"], ["0"]])["cells"].to_pandas()
     assert (cells["to"] == cells["from"]).all()
 
 
 def test_large_counts_stay_exact() -> None:
-    assert bar_table_data([[2**53 - 1]], [["many"]])["cells"]["value"].tolist() == [9007199254740991]
+    assert bar_table_data([[2**53 - 1]], [["many"]])["cells"].to_pandas()["value"].tolist() == [9007199254740991]
 
 
 def test_it_is_drawn_with_its_words_and_the_marked_row() -> None:
@@ -47,7 +47,7 @@ def test_it_is_drawn_with_its_words_and_the_marked_row() -> None:
 def test_a_click_tells_the_row_again_and_again() -> None:
     select = next(param for param in spec()["params"] if param["name"] == "row")
     assert select["select"]["fields"] == ["row", "nonce"]
-    assert bar_table_data(VALUES, TEXTS, nonce=103)["cells"]["nonce"].unique().tolist() == [3]
+    assert bar_table_data(VALUES, TEXTS, nonce=103)["cells"].to_pandas()["nonce"].unique().tolist() == [3]
 
 
 def test_a_width_holds_the_names_too() -> None:

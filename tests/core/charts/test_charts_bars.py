@@ -57,7 +57,7 @@ def test_candidates_stand_in_a_fixed_frame() -> None:
 
 
 def test_candidate_data_are_lean_and_in_order() -> None:
-    frame = candidates_data(GUESSES, chosen_id=11, count=3, nonce=5)["candidates"]
+    frame = candidates_data(GUESSES, chosen_id=11, count=3, nonce=5)["candidates"].to_pandas()
     types = frame.drop(columns="token").dtypes.astype(str).to_dict()
     assert types == {
         "row": "int16",
@@ -75,15 +75,15 @@ def test_candidate_data_are_lean_and_in_order() -> None:
 
 
 def test_an_unlikely_choice_takes_the_last_line() -> None:
-    frame = candidates_data(GUESSES, chosen_id=13, count=2)["candidates"]
+    frame = candidates_data(GUESSES, chosen_id=13, count=2)["candidates"].to_pandas()
     assert frame["rank"].tolist() == [0, 3]
     assert frame["row"].tolist() == [0, 1]
     assert frame["chosen"].tolist() == [0, 1]
 
 
 def test_a_choice_that_is_not_listed_marks_nothing() -> None:
-    assert candidates_data(GUESSES, chosen_id=99)["candidates"]["chosen"].sum() == 0
-    assert candidates_data([])["candidates"].empty
+    assert candidates_data(GUESSES, chosen_id=99)["candidates"].to_pandas()["chosen"].sum() == 0
+    assert candidates_data([])["candidates"].to_pandas().empty
 
 
 def test_candidates_are_drawn_with_their_text() -> None:
@@ -95,7 +95,7 @@ def test_candidates_are_drawn_with_their_text() -> None:
 
 def test_sampling_draws_what_is_drawn_and_outlines_what_the_network_gives() -> None:
     guesses = [replace(guess, drawn=drawn) for guess, drawn in zip(GUESSES, (0.9, 0.1, 0.0, 0.0), strict=True)]
-    frame = candidates_data(guesses, chosen_id=11)["candidates"]
+    frame = candidates_data(guesses, chosen_id=11)["candidates"].to_pandas()
     assert frame["drawn"].tolist() == pytest.approx([0.9, 0.1, 0, 0])
     assert frame["probability"].tolist() == pytest.approx([0.6, 0.3, 0.07, 0.03])
     plain, sampled = (candidates(LIGHT, sampled=sampled).to_dict()["layer"] for sampled in (False, True))
@@ -128,16 +128,16 @@ def test_attention_bars_show_shares_of_one() -> None:
 
 def test_attention_data_are_lean() -> None:
     frames = attention_bars_data([0.7, 0.3, 0], before=[0.5, 0.2, 0.3], attend_mask=[True, True, False], uniform=True)
-    assert frames["bars"].dtypes.astype(str).to_dict() == {
+    assert frames["bars"].to_pandas().dtypes.astype(str).to_dict() == {
         "k": "int16",
         "weight": "float32",
         "before": "float32",
         "attend": "int8",
         "nonce": "int8",
     }
-    assert frames["uniform"]["weight"].tolist() == [0.5]
-    assert attention_bars_data([0.5, 0.5])["uniform"].empty
-    assert attention_bars_data([0.0], attend_mask=[False], uniform=True)["uniform"].empty
+    assert frames["uniform"].to_pandas()["weight"].tolist() == [0.5]
+    assert attention_bars_data([0.5, 0.5])["uniform"].to_pandas().empty
+    assert attention_bars_data([0.0], attend_mask=[False], uniform=True)["uniform"].to_pandas().empty
 
 
 def test_attention_bars_name_their_keys() -> None:

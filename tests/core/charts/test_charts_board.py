@@ -32,7 +32,7 @@ def test_a_part_of_a_place_is_as_wide_as_its_columns() -> None:
 
 def test_grids_are_stacked_in_their_order() -> None:
     frame = board.stacked([board.grid(PLACE, [[1.0]]), board.grid(PLACE, [[2.0, 3.0]])])
-    assert frame["value"].tolist() == [1, 2, 3]
+    assert frame["value"].to_pylist() == [1, 2, 3]
 
 
 def test_places_become_columns() -> None:

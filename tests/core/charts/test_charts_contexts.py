@@ -28,15 +28,15 @@ def test_the_mean_is_a_line_from_its_own_data() -> None:
         layer for layer in visible_contexts(LIGHT, ["a"], most=1).to_dict()["layer"] if layer["mark"]["type"] == "rule"
     )
     assert rule["data"] == {"name": "mean"}
-    assert visible_contexts_data([1, 2, 3, 4, 5])["mean"]["count"].tolist() == [3.0]
+    assert visible_contexts_data([1, 2, 3, 4, 5])["mean"].to_pandas()["count"].tolist() == [3.0]
 
 
 def test_data_are_lean() -> None:
-    frame = visible_contexts_data(np.array([1, 2, 3]), marked=1)["contexts"]
+    frame = visible_contexts_data(np.array([1, 2, 3]), marked=1)["contexts"].to_pandas()
     assert frame.dtypes.astype(str).to_dict() == {"q": "int16", "count": "int16", "marked": "int8"}
     assert frame["count"].tolist() == [1, 2, 3]
     assert frame["marked"].tolist() == [0, 1, 0]
-    assert visible_contexts_data([0])["contexts"]["marked"].tolist() == [0]
+    assert visible_contexts_data([0])["contexts"].to_pandas()["marked"].tolist() == [0]
 
 
 def test_what_is_written_on_it() -> None:

@@ -12,14 +12,16 @@ LIGHT = style("light")
 
 
 def test_rows_in_order() -> None:
-    bars = cosine_bars_data(("a", "b", "c"), (0.9, 0.5, -0.2), (GIVEN, PLAIN, WANTED), places=(1, 2, 3085))["bars"]
+    bars = cosine_bars_data(("a", "b", "c"), (0.9, 0.5, -0.2), (GIVEN, PLAIN, WANTED), places=(1, 2, 3085))[
+        "bars"
+    ].to_pandas()
     assert bars.dtypes.astype(str).drop("word").to_dict() == {
         "row": "int16", "place": "int32", "cosine": "float32", "kind": "int8",
     }  # fmt: skip
     assert bars["row"].tolist() == [0, 1, 2]
     assert bars["place"].tolist() == [1, 2, 3085]
     assert bars["word"].tolist() == ["a", "b", "c"]
-    assert cosine_bars_data(("a", "b"), (1, 0), (0, 0))["bars"]["place"].tolist() == [1, 2]
+    assert cosine_bars_data(("a", "b"), (1, 0), (0, 0))["bars"].to_pandas()["place"].tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("look", [LIGHT, style("dark", "projector")], ids=["light", "projector"])

@@ -77,24 +77,28 @@ def test_labels_may_keep_a_distance() -> None:
 
 def test_data_are_lean_and_keep_their_order() -> None:
     frames = curves_data([[1, 2, 3], [5]], [[0.5, 0.25, 0.125], [7]], marks=[2])
-    assert frames["curves"].dtypes.astype(str).to_dict() == {
+    assert frames["curves"].to_pandas().dtypes.astype(str).to_dict() == {
         "s": "int8", "x": "float32", "y": "float32", "low": "float32", "high": "float32", "end": "int8",
     }  # fmt: skip
-    assert frames["curves"]["s"].tolist() == [0, 0, 0, 1]
-    assert frames["curves"]["y"].tolist() == frames["curves"]["low"].tolist() == [0.5, 0.25, 0.125, 7]
-    assert frames["curves"]["end"].tolist() == [0, 0, 1, 1]
-    assert frames["marks"]["x"].tolist() == [2]
+    assert frames["curves"].to_pandas()["s"].tolist() == [0, 0, 0, 1]
+    assert (
+        frames["curves"].to_pandas()["y"].tolist()
+        == frames["curves"].to_pandas()["low"].tolist()
+        == [0.5, 0.25, 0.125, 7]
+    )
+    assert frames["curves"].to_pandas()["end"].tolist() == [0, 0, 1, 1]
+    assert frames["marks"].to_pandas()["x"].tolist() == [2]
 
 
 def test_what_is_no_number_is_left_out() -> None:
-    frame = curves_data([[1, 2, 3]], [[1, math.nan, math.inf]])["curves"]
+    frame = curves_data([[1, 2, 3]], [[1, math.nan, math.inf]])["curves"].to_pandas()
     assert frame["x"].tolist() == [1]
     assert frame["end"].tolist() == [1]
 
 
 def test_nothing_measured_yet_is_an_empty_picture() -> None:
     frames = curves_data([], [])
-    assert list(frames["curves"].columns) == ["s", "x", "y", "low", "high", "end"]
+    assert list(frames["curves"].to_pandas().columns) == ["s", "x", "y", "low", "high", "end"]
     assert "length" in to_svg(spec("a", axes=LOG), frames, LIGHT)
 
 

@@ -62,7 +62,7 @@ def test_the_same_specification_for_every_size() -> None:
 
 def test_data_are_lean_and_say_what_is_drawn_where() -> None:
     frames = field_data(VALUES[::2, :2], rows=[0, 2, 4], columns=[0, 3], size=(6, 8), nonce=101)
-    cells = frames["cells"]
+    cells = frames["cells"].to_pandas()
     assert cells.dtypes.astype(str).to_dict() == {
         "row": "int16", "column": "int16", "x": "float32", "x2": "float32", "y": "float32", "y2": "float32",
         "value": "float32", "nonce": "int8",
@@ -76,7 +76,7 @@ def test_data_are_lean_and_say_what_is_drawn_where() -> None:
 
 
 def test_outlines_lie_around_whole_rows_and_columns() -> None:
-    outlines = field_data(VALUES, outlined_rows=[4, 1], outlined_columns=[2])["outlines"]
+    outlines = field_data(VALUES, outlined_rows=[4, 1], outlined_columns=[2])["outlines"].to_pandas()
     assert outlines["s"].tolist() == [0, 1, 0]
     assert outlines["is_row"].tolist() == [1, 1, 0]
     assert outlines[["x", "x2", "y", "y2"]].to_numpy().tolist() == [[0, 7, 4, 5], [0, 7, 1, 2], [2, 3, 0, 5]]

@@ -23,23 +23,23 @@ def data(**settings: Any) -> dict[str, Any]:
 
 def test_every_map_is_drawn_in_its_place() -> None:
     frames = data()
-    assert len(frames["cells"]) == 6 * 10 + 9
-    heads = frames["heads"].set_index("head")
+    assert len(frames["cells"].to_pandas()) == 6 * 10 + 9
+    heads = frames["heads"].to_pandas().set_index("head")
     assert heads["top"][3] > heads["bottom"][0]  # layer 2 below layer 1
     assert heads["left"][1] >= heads["right"][0]  # head 2 right of head 1
     assert heads["left"][6] > heads["right"][2]  # the second block right of the first
     for index in (0, 4, 6):
-        cells = frames["cells"][np.isclose(frames["cells"]["value"], index / 10)]
+        cells = frames["cells"].to_pandas()[np.isclose(frames["cells"].to_pandas()["value"], index / 10)]
         assert cells["left"].min() == pytest.approx(heads["left"][index])
         assert cells["bottom"].max() == pytest.approx(heads["bottom"][index])
-    assert frames["titles"]["x"].is_monotonic_increasing
+    assert frames["titles"].to_pandas()["x"].is_monotonic_increasing
     assert (heads[["left", "top"]].min() >= 0).all()
     assert heads["right"].max() <= 1000
     assert heads["bottom"].max() <= 250
 
 
 def test_maps_do_not_overlap() -> None:
-    heads = data()["heads"]
+    heads = data()["heads"].to_pandas()
     for i, one in heads.iterrows():
         for j, other in heads.iterrows():
             apart = one["right"] <= other["left"] or other["right"] <= one["left"]
@@ -48,7 +48,7 @@ def test_maps_do_not_overlap() -> None:
 
 def test_heads_that_are_off_are_crossed_out() -> None:
     frames = data(off=[1, 6])
-    assert frames["heads"]["off"].tolist() == [0, 1, 0, 0, 0, 0, 1]
+    assert frames["heads"].to_pandas()["off"].tolist() == [0, 1, 0, 0, 0, 0, 1]
     svg = to_svg(gallery(LIGHT, BLOCKS, NAMES, width=600).to_dict(), frames, LIGHT)
     assert svg.count(">✕ E1.2<") == svg.count(">✕ D1.1<") == 1
     assert ">E1.1<" in svg
@@ -57,16 +57,16 @@ def test_heads_that_are_off_are_crossed_out() -> None:
 
 def test_one_is_marked() -> None:
     frames = data(chosen=4)
-    ring, place = frames["chosen"].iloc[0], frames["heads"].iloc[4]
+    ring, place = frames["chosen"].to_pandas().iloc[0], frames["heads"].to_pandas().iloc[4]
     assert (ring[["left", "right", "top", "bottom"]] == place[["left", "right", "top", "bottom"]]).all()
-    assert data()["chosen"].empty
+    assert data()["chosen"].to_pandas().empty
 
 
 def test_facts_are_said_in_the_tooltip() -> None:
     frames = data(facts={index: [index / 4, math.nan] for index in range(7)}, nonce=7)
-    assert frames["heads"]["f0"].tolist() == [index / 4 for index in range(7)]
-    assert frames["heads"]["f1"].isna().all()
-    assert set(frames["heads"]["nonce"]) == {7}
+    assert frames["heads"].to_pandas()["f0"].tolist() == [index / 4 for index in range(7)]
+    assert frames["heads"].to_pandas()["f1"].isna().all()
+    assert set(frames["heads"].to_pandas()["nonce"]) == {7}
     spec = gallery(LIGHT, BLOCKS, NAMES, facts=(Fact("share", ".1%"), Fact("cost"))).to_dict()
     (hit,) = (layer for layer in spec["layer"] if layer.get("name") == "heads")
     assert "format(datum.f0, '.1%')" in hit["mark"]["tooltip"]["expr"]
@@ -75,7 +75,7 @@ def test_facts_are_said_in_the_tooltip() -> None:
 
 
 def test_cells_are_lean() -> None:
-    assert set(data()["cells"].dtypes.astype(str)) == {"float32"}
+    assert set(data()["cells"].to_pandas().dtypes.astype(str)) == {"float32"}
 
 
 @pytest.mark.parametrize(("blocks", "names"), [((), ()), (BLOCKS, NAMES[:-1])])

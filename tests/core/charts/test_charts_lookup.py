@@ -36,9 +36,13 @@ def test_weights_have_a_fixed_axis_and_raw_similarities_their_own() -> None:
 
 def test_data_are_lean_and_the_last_row_is_the_answer() -> None:
     frames = lookup_data(*DATA)
-    assert frames["books"].dtypes.astype(str).to_dict() == {"b": "int16", "similarity": "float32", "share": "float32"}
-    assert frames["sum"].to_dict("list") == {"b": [2], "share": [pytest.approx(1.0)]}
-    last = frames["contents"][frames["contents"]["b"] == 2]
+    assert frames["books"].to_pandas().dtypes.astype(str).to_dict() == {
+        "b": "int16",
+        "similarity": "float32",
+        "share": "float32",
+    }
+    assert frames["sum"].to_pandas().to_dict("list") == {"b": [2], "share": [pytest.approx(1.0)]}
+    last = frames["contents"].to_pandas()[frames["contents"].to_pandas()["b"] == 2]
     assert last["value"].tolist() == [2.0] * 3
     assert last["c"].tolist() == [0, 1, 2]
 

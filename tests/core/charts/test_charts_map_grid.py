@@ -15,8 +15,8 @@ ONE = np.array([[0.0, 0.0], [7.0, 0.0], [0.0, 1.0]])
 
 def test_every_map_stands_in_its_cell() -> None:
     frames = map_grid_data([ONE, None, 100 * ONE + 5], (0, 1, 1), columns=2)
-    assert frames["cells"].to_numpy().tolist() == [[0, 0, 0], [1, 0, 2]]
-    points = frames["points"]
+    assert frames["cells"].to_pandas().to_numpy().tolist() == [[0, 0, 0], [1, 0, 2]]
+    points = frames["points"].to_pandas()
     assert points[["row", "column"]].to_numpy().tolist() == [[0, 0]] * 3 + [[1, 0]] * 3
     assert points["w"].tolist() == [0, 1, 2] * 2
     assert points["group"].tolist() == [0, 1, 1] * 2
@@ -28,15 +28,15 @@ def test_every_map_stands_in_its_cell() -> None:
 
 
 def test_a_map_without_extent_stands_in_the_middle() -> None:
-    points = map_grid_data([np.full((3, 2), 4.0)], (0, 0, 0), columns=1)["points"]
+    points = map_grid_data([np.full((3, 2), 4.0)], (0, 0, 0), columns=1)["points"].to_pandas()
     assert points[["x", "y"]].to_numpy().tolist() == [[0, 0]] * 3
 
 
 def test_no_map_yet() -> None:
     frames = map_grid_data([None, None], (0, 0, 0), columns=2)
-    assert frames["points"].empty
-    assert frames["cells"].empty
-    assert frames["points"].dtypes.astype(str).to_dict() == {
+    assert frames["points"].to_pandas().empty
+    assert frames["cells"].to_pandas().empty
+    assert frames["points"].to_pandas().dtypes.astype(str).to_dict() == {
         "w": "int16", "x": "float32", "y": "float32", "row": "int8", "column": "int8", "group": "int8",
     }  # fmt: skip
 

@@ -53,29 +53,29 @@ def test_a_click_is_told_by_one_number() -> None:
     assert parameter["select"]["fields"] == ["cell", "nonce"]
     assert parameter["views"] == ["cells_0", "cells_1", "cells_2"]
     frames = matrices_data(VALUES, nonce=7)
-    assert [read_cell(int(cell)) for cell in frames["weights"]["cell"]] == [
+    assert [read_cell(int(cell)) for cell in frames["weights"].to_pandas()["cell"]] == [
         (2, row, column) for row in range(3) for column in range(3)
     ]
 
 
 def test_data_are_lean() -> None:
     frames = matrices_data(VALUES, marked_row=1, picked=("k", 2, 1), nonce=107)
-    assert {name: str(kind) for name, kind in frames["q"].dtypes.items()} == {
+    assert {name: str(kind) for name, kind in frames["q"].to_pandas().dtypes.items()} == {
         "cell": "int32",
         "q": "int16",
         "k": "int16",
         "value": "float32",
         "nonce": "int8",
     }
-    assert set(frames["q"]["nonce"]) == {7}
-    assert frames["q"]["value"].tolist() == [0, 1, 2, 3, 4, 5]
-    assert frames["mark"]["q"].tolist() == [1]
-    assert frames["picked"].to_dict("list") == {"m": [1], "q": [2], "k": [1]}
+    assert set(frames["q"].to_pandas()["nonce"]) == {7}
+    assert frames["q"].to_pandas()["value"].tolist() == [0, 1, 2, 3, 4, 5]
+    assert frames["mark"].to_pandas()["q"].tolist() == [1]
+    assert frames["picked"].to_pandas().to_dict("list") == {"m": [1], "q": [2], "k": [1]}
 
 
 def test_nothing_need_be_marked() -> None:
     frames = matrices_data(VALUES)
-    assert len(frames["mark"]) == len(frames["picked"]) == 0
+    assert len(frames["mark"].to_pandas()) == len(frames["picked"].to_pandas()) == 0
 
 
 @pytest.mark.parametrize("look", [LIGHT, style("dark", "projector")], ids=["light", "projector"])

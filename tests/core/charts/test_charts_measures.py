@@ -18,15 +18,15 @@ VALUES = [[1.5, 0.5], [3.0, 0.004], [0.0, 1.0]]
 
 def test_columns_follow_the_order() -> None:
     frames = measures_data(VALUES, [2, 0, 1], sorted_by=1, chosen=0, nonce=3)
-    assert frames["columns"]["head"].tolist() == [2, 0, 1]
-    cells = frames["cells"].set_index(["column", "row"])
+    assert frames["columns"].to_pandas()["head"].tolist() == [2, 0, 1]
+    cells = frames["cells"].to_pandas().set_index(["column", "row"])
     assert cells["value"][0, 1] == 1
     assert cells["value"][1, 0] == 1.5
     assert cells["value"][2, 1] == pytest.approx(0.004)
     assert cells["head"][2, 0] == 1
-    assert frames["chosen"]["column"].tolist() == [1]
-    assert frames["sorted"].to_dict("list") == {"row": [1], "largest": [1]}
-    assert frames["cells"].dtypes.astype(str).tolist() == ["int16", "int16", "int16", "float32", "int8"]
+    assert frames["chosen"].to_pandas()["column"].tolist() == [1]
+    assert frames["sorted"].to_pandas().to_dict("list") == {"row": [1], "largest": [1]}
+    assert frames["cells"].to_pandas().dtypes.astype(str).tolist() == ["int16", "int16", "int16", "float32", "int8"]
 
 
 def test_the_table_is_written() -> None:
@@ -59,7 +59,7 @@ def test_a_table_needs_rows_and_names(rows: tuple[MeasureRow, ...], names: tuple
 
 
 def test_the_dearest_stands_first() -> None:
-    frame = ranking_data([0.1, -0.02, 0.3, 0.1], marked=[2], nonce=101)["bars"]
+    frame = ranking_data([0.1, -0.02, 0.3, 0.1], marked=[2], nonce=101)["bars"].to_pandas()
     assert frame["head"].tolist() == [2, 0, 3, 1]
     assert frame["value"].tolist() == pytest.approx([0.3, 0.1, 0.1, -0.02])
     assert frame["marked"].tolist() == [1, 0, 0, 0]
@@ -89,7 +89,7 @@ SHIFTS = [Shift(7, "</b>", 0.75, 0.5), Shift(9, "爱", 0.125, 0.25), Shift(3, "x
 
 
 def test_shifts_have_both_numbers() -> None:
-    frame = shifts_data(SHIFTS, count=2)["shifts"]
+    frame = shifts_data(SHIFTS, count=2)["shifts"].to_pandas()
     assert frame.to_dict("list") == {
         "row": [0, 1],
         "token": ["</b>", "爱"],
@@ -114,7 +114,7 @@ def test_count_must_be_positive() -> None:
 
 
 def test_a_ranking_may_show_only_the_first_and_mark_what_is_chosen() -> None:
-    frame = ranking_data([0.1, 0.4, 0.3], shown=2, marked=[2])["bars"]
+    frame = ranking_data([0.1, 0.4, 0.3], shown=2, marked=[2])["bars"].to_pandas()
     assert frame["head"].tolist() == [1, 2]
     assert frame["marked"].tolist() == [0, 1]
     spec = ranking(LIGHT, NAMES, (0, 1), width=400, shown=2, crossed=False, format=".4f").to_dict()

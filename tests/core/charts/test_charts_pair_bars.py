@@ -11,7 +11,7 @@ LIGHT = style("light")
 
 
 def test_data_are_lean_and_one_is_chosen() -> None:
-    frame = pair_bars_data([0.5, -0.25, 0.125], chosen=1, nonce=101)["pairs"]
+    frame = pair_bars_data([0.5, -0.25, 0.125], chosen=1, nonce=101)["pairs"].to_pandas()
     assert frame.dtypes.astype(str).to_dict() == {"i": "int16", "value": "float32", "chosen": "int8", "nonce": "int8"}
     assert frame["value"].tolist() == [0.5, -0.25, 0.125]
     assert frame["chosen"].tolist() == [0, 1, 0]

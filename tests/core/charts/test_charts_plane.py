@@ -18,7 +18,7 @@ ANGLES = [math.pi / 2, 3 * math.pi]  # and a whole turn more
 
 
 def test_arrows_before_and_after() -> None:
-    arrows = plane_data(BEFORE, AFTER, ANGLES)["arrows"]
+    arrows = plane_data(BEFORE, AFTER, ANGLES)["arrows"].to_pandas()
     assert arrows.dtypes.astype(str).to_dict() == {
         "w": "int8", "turned": "int8", "x": "float32", "y": "float32", "label_x": "float32", "label_y": "float32",
         "tilt": "float32",
@@ -30,14 +30,14 @@ def test_arrows_before_and_after() -> None:
 
 
 def test_labels_stand_beyond_the_tips() -> None:
-    arrows = plane_data(BEFORE, AFTER, ANGLES)["arrows"]
+    arrows = plane_data(BEFORE, AFTER, ANGLES)["arrows"].to_pandas()
     further = np.hypot(arrows["label_x"], arrows["label_y"]) - np.hypot(arrows["x"], arrows["y"])
     assert further.tolist() == pytest.approx([further[0]] * 4, abs=1e-6)
     assert further[0] > 0.1
 
 
 def test_the_way_of_a_tip_leaves_out_full_turns_and_tells_them() -> None:
-    turns = plane_data(BEFORE, AFTER, ANGLES)["turns"]
+    turns = plane_data(BEFORE, AFTER, ANGLES)["turns"].to_pandas()
     assert turns["angle"].tolist() == pytest.approx([math.pi / 2, 3 * math.pi, math.pi])
     assert turns["radius"].tolist()[:2] == [1, 2]
     assert (turns["from"] - turns["to"]).tolist() == pytest.approx([math.pi / 2, math.pi, math.pi], abs=1e-6)
@@ -45,7 +45,7 @@ def test_the_way_of_a_tip_leaves_out_full_turns_and_tells_them() -> None:
 
 
 def test_the_angle_between_goes_from_the_key_to_the_query() -> None:
-    turns = plane_data(BEFORE, [[0.0, 1.0], [1.0, 0.0]], ANGLES)["turns"]
+    turns = plane_data(BEFORE, [[0.0, 1.0], [1.0, 0.0]], ANGLES)["turns"].to_pandas()
     assert turns["angle"].iloc[2] == pytest.approx(math.pi / 2)
     assert turns["from"].iloc[2] == pytest.approx(math.pi / 2)
     assert turns["to"].iloc[2] == pytest.approx(0)
@@ -53,8 +53,8 @@ def test_the_angle_between_goes_from_the_key_to_the_query() -> None:
 
 def test_an_arrow_without_length_has_a_place() -> None:
     frames = plane_data([[0.0, 0.0]] * 2, [[0.0, 0.0]] * 2, [1.0, 2.0])
-    assert np.isfinite(frames["arrows"].to_numpy()).all()
-    assert np.isfinite(frames["turns"].to_numpy()).all()
+    assert np.isfinite(frames["arrows"].to_pandas().to_numpy()).all()
+    assert np.isfinite(frames["turns"].to_pandas().to_numpy()).all()
 
 
 @pytest.mark.parametrize("look", [LIGHT, style("dark", "projector")], ids=["light", "projector"])

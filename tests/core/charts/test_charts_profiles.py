@@ -48,14 +48,14 @@ def test_together_they_are_as_wide_as_asked() -> None:
 
 def test_data_are_lean() -> None:
     frames = profiles_data(*DATA, marks=[7])
-    assert frames["profiles"].dtypes.astype(str).to_dict() == {
+    assert frames["profiles"].to_pandas().dtypes.astype(str).to_dict() == {
         "s": "int8", "x": "float32", "value": "float32", "size": "float32",
     }  # fmt: skip
-    assert frames["profiles"]["s"].tolist() == [0, 0, 0, 1, 1, 1]
-    assert frames["profiles"]["x"].tolist() == [1, 10, 100] * 2
-    assert frames["profiles"]["value"].tolist() == [1, 0, -1, 0.5, 0.25, 0.125]
-    assert frames["profiles"]["size"].tolist() == [1, 1, 1, 2, 2, 2]
-    assert frames["marks"]["x"].tolist() == [7]
+    assert frames["profiles"].to_pandas()["s"].tolist() == [0, 0, 0, 1, 1, 1]
+    assert frames["profiles"].to_pandas()["x"].tolist() == [1, 10, 100] * 2
+    assert frames["profiles"].to_pandas()["value"].tolist() == [1, 0, -1, 0.5, 0.25, 0.125]
+    assert frames["profiles"].to_pandas()["size"].tolist() == [1, 1, 1, 2, 2, 2]
+    assert frames["marks"].to_pandas()["x"].tolist() == [7]
 
 
 @pytest.mark.parametrize("look", [LIGHT, style("dark", "projector")], ids=["light", "projector"])

@@ -12,12 +12,12 @@ ORDER = (0, 3, 1, 4, 2, 5)
 
 
 def test_neighbours_below_are_a_pair() -> None:
-    frame = reordering_data(ORDER, chosen=1)["dimensions"]
+    frame = reordering_data(ORDER, chosen=1)["dimensions"].to_pandas()
     assert frame["d"].tolist() == frame["above"].tolist() == list(ORDER)
     assert frame["below"].tolist() == [0, 1, 2, 3, 4, 5]
     assert frame["pair"].tolist() == [0, 0, 1, 1, 2, 2]
     assert frame["chosen"].tolist() == [0, 0, 1, 1, 0, 0]
-    assert reordering_data(ORDER)["dimensions"]["chosen"].sum() == 0
+    assert reordering_data(ORDER)["dimensions"].to_pandas()["chosen"].sum() == 0
     assert set(frame.dtypes.astype(str)) == {"int16", "int8"}
 
 

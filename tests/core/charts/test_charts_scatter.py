@@ -15,7 +15,7 @@ POINTS = [[0.0, 2.0], [4.0, 0.0], [-1.0, -1.0]]
 
 
 def test_the_points_fill_the_picture_and_keep_their_distances() -> None:
-    points = scatter_data(POINTS, (0, 0, 1), NAMES)["points"]
+    points = scatter_data(POINTS, (0, 0, 1), NAMES)["points"].to_pandas()
     assert points.dtypes.astype(str).to_dict() == {
         "w": "int16", "near": "int16", "x": "float32", "y": "float32", "size": "float32", "group": "int8",
         "faint": "int8", "nonce": "int8",
@@ -33,41 +33,43 @@ def test_the_points_fill_the_picture_and_keep_their_distances() -> None:
 
 def test_a_reach_keeps_the_picture_still() -> None:
     """Points that are turned keep their size on the screen, and 0 stays in the middle."""
-    one = scatter_data(POINTS, (0, 0, 1), NAMES, reach=4.0)["points"]
+    one = scatter_data(POINTS, (0, 0, 1), NAMES, reach=4.0)["points"].to_pandas()
     assert one["x"].tolist() == pytest.approx([0, 0.86, -0.215])
     assert one["y"].tolist() == pytest.approx([0.43, 0, -0.215])
 
 
 def test_what_is_nearer_to_the_eye_is_larger() -> None:
-    sizes = scatter_data([[0, 0, -9.0], [1, 0, 0], [0, 1, 9.0]], (0, 0, 0), NAMES, reach=9.0)["points"]["size"]
+    sizes = scatter_data([[0, 0, -9.0], [1, 0, 0], [0, 1, 9.0]], (0, 0, 0), NAMES, reach=9.0)["points"].to_pandas()[
+        "size"
+    ]
     assert sizes.tolist() == sorted(sizes)
     assert sizes[1] == 1
-    assert scatter_data(POINTS, (0, 0, 0), NAMES)["points"]["size"].tolist() == [1, 1, 1]
+    assert scatter_data(POINTS, (0, 0, 0), NAMES)["points"].to_pandas()["size"].tolist() == [1, 1, 1]
 
 
 def test_a_chosen_word_has_lines_rings_and_a_strong_name() -> None:
     frames = scatter_data(POINTS, (0, 0, 1), NAMES, chosen=1, linked=[2], near=(1, 0, 0), nonce=203)
-    points = frames["points"].set_index("w")
-    assert frames["links"][["x", "y"]].iloc[0].tolist() == points.loc[1, ["x", "y"]].tolist()
-    assert frames["links"][["x2", "y2"]].iloc[0].tolist() == points.loc[2, ["x", "y"]].tolist()
-    assert frames["rings"]["strong"].tolist() == [1, 0]
-    assert frames["names"].set_index("w")["strong"].to_dict() == {0: 0, 1: 1, 2: 1}
+    points = frames["points"].to_pandas().set_index("w")
+    assert frames["links"].to_pandas()[["x", "y"]].iloc[0].tolist() == points.loc[1, ["x", "y"]].tolist()
+    assert frames["links"].to_pandas()[["x2", "y2"]].iloc[0].tolist() == points.loc[2, ["x", "y"]].tolist()
+    assert frames["rings"].to_pandas()["strong"].tolist() == [1, 0]
+    assert frames["names"].to_pandas().set_index("w")["strong"].to_dict() == {0: 0, 1: 1, 2: 1}
     assert points["near"].tolist() == [1, 0, 0]
     assert set(points["nonce"]) == {3}
 
 
 def test_without_a_chosen_word_there_are_no_lines() -> None:
     frames = scatter_data(POINTS, (0, 0, 1), NAMES, linked=[2])
-    assert frames["links"].empty
-    assert frames["rings"].empty
-    assert set(frames["points"]["near"]) == {-1}
+    assert frames["links"].to_pandas().empty
+    assert frames["rings"].to_pandas().empty
+    assert set(frames["points"].to_pandas()["near"]) == {-1}
 
 
 def test_arrows_and_their_target() -> None:
     frames = scatter_data(
         POINTS, (0, 0, 1), NAMES, arrows=[[[0, 2], [4, 0]], [[-1, -1], [-1, 3]]], target=[-1, 3], ringed=[0]
     )
-    arrows, points, target = frames["arrows"], frames["points"], frames["target"]
+    arrows, points, target = frames["arrows"].to_pandas(), frames["points"].to_pandas(), frames["target"].to_pandas()
     assert arrows[["x", "y"]].iloc[0].tolist() == points[["x", "y"]].iloc[0].tolist()
     assert arrows[["x2", "y2"]].iloc[0].tolist() == points[["x", "y"]].iloc[1].tolist()
     assert arrows["tilt"].tolist() == pytest.approx([np.degrees(np.arctan2(4, -2)), 0])
@@ -78,21 +80,21 @@ def test_arrows_and_their_target() -> None:
 @pytest.mark.parametrize(("x", "align"), [(-1.0, 2), (1.0, 1), (4.0, 0)])
 def test_the_target_s_name_stays_in_the_picture(x: float, align: int) -> None:
     frames = scatter_data(POINTS, (0, 0, 1), NAMES, target=[x, 0.5], target_name="king − man + woman", height=300)
-    assert frames["target"]["align"].tolist() == [align]
+    assert frames["target"].to_pandas()["align"].tolist() == [align]
 
 
 def test_what_is_framed_decides_what_is_seen() -> None:
     frames = scatter_data([*POINTS, [1.0, 1.0], [90.0, 0.0]], [0] * 5, [*NAMES, "in", "out"], framed=3)
-    assert frames["points"]["w"].tolist() == [0, 1, 2, 3]
-    assert sorted(frames["names"]["w"]) == [0, 1, 2, 3]
-    pair = scatter_data(POINTS, (0, 0, 1), NAMES)["points"]
-    assert frames["points"]["x"][:3].tolist() == pair["x"].tolist()
+    assert frames["points"].to_pandas()["w"].tolist() == [0, 1, 2, 3]
+    assert sorted(frames["names"].to_pandas()["w"]) == [0, 1, 2, 3]
+    pair = scatter_data(POINTS, (0, 0, 1), NAMES)["points"].to_pandas()
+    assert frames["points"].to_pandas()["x"][:3].tolist() == pair["x"].tolist()
 
 
 def boxes(frames: dict[str, object], names: list[str], height: int) -> list[tuple[float, float, float, float]]:
     """Where the names stand, roughly, in pixels: left, top, right, bottom."""
     found = []
-    for row in frames["names"].itertuples():  # type: ignore[attr-defined]
+    for row in frames["names"].to_pandas().itertuples():  # type: ignore[attr-defined]
         x, y, wide = row.x * height / 2, -row.y * height / 2, 6.0 * len(names[row.w])
         left = {0: x + 8, 1: x - 8 - wide, 2: x - wide / 2, 3: x - wide / 2}[row.side]
         top = {0: y - 6, 1: y - 6, 2: y - 19, 3: y + 7}[row.side]
@@ -114,19 +116,19 @@ def test_names_of_many_words_do_not_cover_each_other(count: int) -> None:
 
 def test_few_words_all_have_their_names() -> None:
     frames = scatter_data(np.zeros((14, 2)), [0] * 14, [f"word{number}" for number in range(14)])
-    assert sorted(frames["names"]["w"]) == list(range(14))
+    assert sorted(frames["names"].to_pandas()["w"]) == list(range(14))
 
 
 def test_a_map_that_is_no_longer_right_is_pale_and_says_so() -> None:
     frames = scatter_data(POINTS, (0, 0, 1), NAMES, faint=True, note=0)
-    assert set(frames["points"]["faint"]) == {1}
-    assert frames["names"].empty
-    assert frames["note"]["n"].tolist() == [0]
+    assert set(frames["points"].to_pandas()["faint"]) == {1}
+    assert frames["names"].to_pandas().empty
+    assert frames["note"].to_pandas()["n"].tolist() == [0]
 
 
 def test_no_points_at_all() -> None:
     frames = scatter_data(np.zeros((0, 2)), (), (), note=1)
-    (only,) = frames["points"].itertuples(index=False)
+    (only,) = frames["points"].to_pandas().itertuples(index=False)
     assert (only.w, only.near, only.size) == (-1, 1, 0)  # unseen, and heard as the note
     spec = compose([{"a": scatter(LIGHT, (), ("g",), words=ScatterWords(notes=("one", "two"))).to_dict()}])
     assert ">two<" in to_svg(spec, compose_data({"a": frames}), LIGHT)
@@ -203,6 +205,8 @@ def test_there_are_only_so_many_shapes(count: int) -> None:
 
 
 def test_the_legend_has_room_for_its_names() -> None:
-    places = legend_data(("a", "a very long name of a group, longer than there is room for", "b"))["groups"]["x"]
+    places = legend_data(("a", "a very long name of a group, longer than there is room for", "b"))[
+        "groups"
+    ].to_pandas()["x"]
     assert places.is_monotonic_increasing
     assert places[2] - places[1] < 160

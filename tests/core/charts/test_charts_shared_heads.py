@@ -20,19 +20,19 @@ def layers(num_heads: int, **settings: Any) -> list[dict[str, Any]]:
 
 def test_data_are_lean_and_a_kv_head_stands_below_the_middle_of_its_users() -> None:
     frames = shared_heads_data(kv_head_of(6, 2))
-    assert frames["queries"].dtypes.astype(str).to_dict() == {
+    assert frames["queries"].to_pandas().dtypes.astype(str).to_dict() == {
         "head": "int16", "kv": "int16", "x": "float32", "end": "float32",
     }  # fmt: skip
-    assert frames["queries"]["kv"].tolist() == [0, 0, 0, 1, 1, 1]
-    assert frames["queries"]["end"].tolist() == [1, 1, 1, 4, 4, 4]
-    assert frames["kvs"].values.tolist() == [[0, 0, 2, 1], [1, 3, 5, 4]]
+    assert frames["queries"].to_pandas()["kv"].tolist() == [0, 0, 0, 1, 1, 1]
+    assert frames["queries"].to_pandas()["end"].tolist() == [1, 1, 1, 4, 4, 4]
+    assert frames["kvs"].to_pandas().values.tolist() == [[0, 0, 2, 1], [1, 3, 5, 4]]
 
 
 @pytest.mark.parametrize("num_kv_heads", [1, 7])
 def test_one_for_all_and_one_for_each(num_kv_heads: int) -> None:
     frames = shared_heads_data(kv_head_of(7, num_kv_heads))
-    assert len(frames["kvs"]) == num_kv_heads
-    assert frames["queries"]["end"].tolist() == ([3.0] * 7 if num_kv_heads == 1 else list(range(7)))
+    assert len(frames["kvs"].to_pandas()) == num_kv_heads
+    assert frames["queries"].to_pandas()["end"].tolist() == ([3.0] * 7 if num_kv_heads == 1 else list(range(7)))
 
 
 def test_it_is_drawn_with_its_words() -> None:

@@ -78,7 +78,7 @@ def test_a_mask_is_grey_in_every_map() -> None:
 def test_a_grid_costs_less_than_a_tenth_of_what_bertviz_sends() -> None:
     image = sheet.sheet_image(LIGHT, softmaxed(6, 12, 23, 23))
     frames = sheet.sheet_data(image, np.zeros((6, 12, 3)))
-    sent = len(image) + sum(int(frame.memory_usage(index=False).sum()) for frame in frames.values())
+    sent = len(image) + sum(frame.nbytes for frame in frames.values())
     assert sent < BERTVIZ / 10
     # The largest: 12 × 12 heads, 64 tokens. BertViz would send (12·12·64²) / (6·12·23²) times as much.
     assert len(sheet.sheet_image(LIGHT, softmaxed(12, 12, 64, 64))) < BERTVIZ / 4
@@ -87,11 +87,11 @@ def test_a_grid_costs_less_than_a_tenth_of_what_bertviz_sends() -> None:
 def test_what_a_sheet_tells_of_each_map() -> None:
     told = np.arange(2 * 3 * 3, dtype=float).reshape(2, 3, 3)
     frames = sheet.sheet_data("data:", told, chosen=(1, 2), nonce=101)
-    maps = frames["maps"]
+    maps = frames["maps"].to_pandas()
     assert maps[["layer", "head", "q", "k", "weight"]].to_numpy().tolist()[4] == [1, 1, 12, 13, 14]
     assert set(maps["nonce"]) == {1}
-    assert frames["chosen"].to_numpy().tolist() == [[1, 2]]
-    assert len(sheet.sheet_data("data:", told)["chosen"]) == 0
+    assert frames["chosen"].to_pandas().to_numpy().tolist() == [[1, 2]]
+    assert len(sheet.sheet_data("data:", told)["chosen"].to_pandas()) == 0
 
 
 def test_cells_are_sharp_where_they_are_large() -> None:
@@ -135,15 +135,15 @@ def test_images_from_elsewhere_are_not_fetched() -> None:
 def test_a_large_map_has_a_pixel_for_each_weight_and_a_mark_for_each_row() -> None:
     weights = softmaxed(97, 101)
     frames = large_map.large_map_data(LIGHT, weights, marked_row=5, nonce=3)
-    assert pixels(frames["image"]["url"][0]).shape == (97, 101, 4)
-    rows = frames["rows"]
+    assert pixels(frames["image"].to_pandas()["url"][0]).shape == (97, 101, 4)
+    rows = frames["rows"].to_pandas()
     assert rows["k"].tolist() == weights.argmax(axis=1).tolist()
     np.testing.assert_array_equal(rows["weight"], weights.max(axis=1))
-    assert frames["mark"]["q"].tolist() == [5]
+    assert frames["mark"].to_pandas()["q"].tolist() == [5]
     spec = large_map.large_map(LIGHT, ["a"] * 97, ["b"] * 101).to_dict()
     assert to_svg(spec, frames, LIGHT).count("<image") == 1
     masked = large_map.large_map_data(LIGHT, np.full((2, 2), 0.5), attend_mask=np.tril(np.ones((2, 2))))
-    assert pixels(masked["image"]["url"][0])[0, 1, :3].tolist() == colour(LIGHT.masked)
+    assert pixels(masked["image"].to_pandas()["url"][0])[0, 1, :3].tolist() == colour(LIGHT.masked)
 
 
 def test_a_large_map_that_does_not_fit() -> None:

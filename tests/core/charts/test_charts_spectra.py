@@ -25,26 +25,28 @@ def layer(specification: dict[str, Any], dataset: str, mark: str) -> dict[str, A
 
 def test_a_spectrum_is_divided_by_its_largest_value() -> None:
     frames = spectra_data([[4.0, 2.0, 1e-15], [8.0]], limits=BOTH)
-    values = frames["values"]
+    values = frames["values"].to_pandas()
     assert values["share"].tolist() == pytest.approx([1, 0.5, 2.5e-16, 1])
     assert values["value"].tolist() == pytest.approx([4, 2, 1e-15, 8])
     assert values["i"].tolist() == [1, 2, 3, 1]
     assert values["s"].tolist() == [0, 0, 0, 1]
     assert values["counted"].tolist() == [1, 1, 0, 1]
-    assert frames["limits"]["share"].tolist() == pytest.approx(BOTH)
+    assert frames["limits"].to_pandas()["share"].tolist() == pytest.approx(BOTH)
     assert values.dtypes.astype(str).to_dict() == {
         "s": "int8", "i": "int16", "share": "float32", "value": "float32", "counted": "int8",
     }  # fmt: skip
 
 
 def test_what_is_above_one_tolerance_counts() -> None:
-    assert spectra_data([[1.0, 1e-3, 1e-6]], limits=(1e-2, 1e-4))["values"]["counted"].tolist() == [1, 1, 0]
-    assert spectra_data([[1.0, 1e-3, 1e-6]], limits=(1e-4, 1e-2))["values"]["counted"].tolist() == [1, 1, 0]
+    assert spectra_data([[1.0, 1e-3, 1e-6]], limits=(1e-2, 1e-4))["values"].to_pandas()["counted"].tolist() == [1, 1, 0]
+    assert spectra_data([[1.0, 1e-3, 1e-6]], limits=(1e-4, 1e-2))["values"].to_pandas()["counted"].tolist() == [1, 1, 0]
 
 
 def test_zeros_stand_at_the_end_of_the_axis() -> None:
-    assert spectra_data([[2.0, 0.0]], limits=BOTH)["values"]["share"].tolist() == pytest.approx([1, SMALLEST])
-    nothing = spectra_data([[0.0, 0.0]], limits=BOTH)["values"]
+    assert spectra_data([[2.0, 0.0]], limits=BOTH)["values"].to_pandas()["share"].tolist() == pytest.approx(
+        [1, SMALLEST]
+    )
+    nothing = spectra_data([[0.0, 0.0]], limits=BOTH)["values"].to_pandas()
     assert nothing["share"].tolist() == pytest.approx([SMALLEST, SMALLEST])
     assert nothing["counted"].tolist() == [0, 0]
 
@@ -84,14 +86,14 @@ def test_too_few_and_too_many_series_are_refused(count: int) -> None:
 
 def test_a_column_for_each_thing_and_one_for_all() -> None:
     frames = columns_data([[1, 2], [3, 4], [5, 6]], together=(7, 8), marked=1, nonce=3)
-    assert frames["dots"]["p"].tolist() == [0, 0, 1, 1, 2, 2, ALL, ALL]
-    assert frames["dots"]["s"].tolist() == [0, 1] * 4
-    assert frames["dots"]["value"].tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
-    assert frames["columns"]["p"].tolist() == [0, 1, 2, ALL]
-    assert frames["columns"]["nonce"].tolist() == [3] * 4
-    assert frames["mark"]["p"].tolist() == [1]
-    assert columns_data([[1, 2]])["columns"]["p"].tolist() == [0]
-    assert len(columns_data([[1, 2]])["mark"]) == 0
+    assert frames["dots"].to_pandas()["p"].tolist() == [0, 0, 1, 1, 2, 2, ALL, ALL]
+    assert frames["dots"].to_pandas()["s"].tolist() == [0, 1] * 4
+    assert frames["dots"].to_pandas()["value"].tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert frames["columns"].to_pandas()["p"].tolist() == [0, 1, 2, ALL]
+    assert frames["columns"].to_pandas()["nonce"].tolist() == [3] * 4
+    assert frames["mark"].to_pandas()["p"].tolist() == [1]
+    assert columns_data([[1, 2]])["columns"].to_pandas()["p"].tolist() == [0]
+    assert len(columns_data([[1, 2]])["mark"].to_pandas()) == 0
 
 
 @pytest.mark.parametrize("together", [(1,), (1, 2, 3)])

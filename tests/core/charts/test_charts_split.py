@@ -37,7 +37,7 @@ def data(num_heads: int, chosen: int = 1, nonce: int = 0) -> dict[str, Any]:
 
 
 def test_a_heads_columns_stand_below_the_same_columns_of_the_whole() -> None:
-    cells = data(5)["features"]
+    cells = data(5)["features"].to_pandas()
     whole = cells[cells["part"] == PARTS.index("q")]
     heads = cells[cells["part"] == PARTS.index("q_heads")]
     assert sorted(heads["value"]) == sorted(whole["value"])  # cutting computes nothing
@@ -49,25 +49,25 @@ def test_a_heads_columns_stand_below_the_same_columns_of_the_whole() -> None:
 
 
 def test_one_head_is_the_whole() -> None:
-    cells = data(1, chosen=0)["features"]
+    cells = data(1, chosen=0)["features"].to_pandas()
     whole, head = (cells[cells["part"] == PARTS.index(name)] for name in ("q", "q_heads"))
     assert whole["left"].tolist() == head["left"].tolist()
 
 
 def test_cells_know_their_head() -> None:
     frames = data(5)
-    cells = pd.concat([frames["features"], frames["weights"]])
+    cells = pd.concat([frames["features"].to_pandas(), frames["weights"].to_pandas()])
     of = {name: cells[cells["part"] == number] for number, name in enumerate(PARTS)}
     assert set(of["x"]["head"]) == set(of["result"]["head"]) == {-1}
     assert of["merged"].sort_values(["q", "k"])["head"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4] * SEQ_LEN
     assert of["weights"]["head"].tolist() == [head for head in range(5) for _ in range(SEQ_LEN * SEQ_LEN)]
-    assert set(frames["large"]["head"]) == {1}
+    assert set(frames["large"].to_pandas()["head"]) == {1}
 
 
 def test_the_large_weights_are_those_of_the_chosen_head() -> None:
     first, last = (data(5, chosen=chosen) for chosen in (0, 4))
-    assert first["large"]["value"].tolist() == pytest.approx([i / 100 for i in range(9)])
-    assert last["large"]["value"].tolist() == pytest.approx([i / 100 for i in range(36, 45)])
+    assert first["large"]["value"].to_pylist() == pytest.approx([i / 100 for i in range(9)])
+    assert last["large"]["value"].to_pylist() == pytest.approx([i / 100 for i in range(36, 45)])
     assert not first["boxes"].equals(last["boxes"])
     assert len(first["boxes"]) == 4 + 5  # Q, K, V, merged; q, k, v, weights, output
 
@@ -75,7 +75,12 @@ def test_the_large_weights_are_those_of_the_chosen_head() -> None:
 @pytest.mark.parametrize("num_heads", [1, 2, 5, 10])
 def test_everything_stays_on_the_board(num_heads: int) -> None:
     frames = data(num_heads, chosen=0)
-    for frame in (frames["features"], frames["weights"], frames["large"], frames["boxes"]):
+    for frame in (
+        frames["features"].to_pandas(),
+        frames["weights"].to_pandas(),
+        frames["large"].to_pandas(),
+        frames["boxes"].to_pandas(),
+    ):
         assert frame["left"].min() >= 0
         assert frame["right"].max() <= 1000
         assert frame["top"].min() >= 0
@@ -83,12 +88,12 @@ def test_everything_stays_on_the_board(num_heads: int) -> None:
 
 
 def test_data_are_lean() -> None:
-    types = data(5, nonce=103)["features"].dtypes.astype(str).to_dict()
+    types = data(5, nonce=103)["features"].to_pandas().dtypes.astype(str).to_dict()
     assert types == {
         **dict.fromkeys(("left", "right", "top", "bottom"), "float32"),
         "q": "int16", "k": "int16", "value": "float32", "part": "int8", "head": "int8", "nonce": "int8",
     }  # fmt: skip
-    assert set(data(5, nonce=103)["features"]["nonce"]) == {3}
+    assert set(data(5, nonce=103)["features"].to_pandas()["nonce"]) == {3}
 
 
 def test_the_spec_knows_nothing_of_the_number_of_heads() -> None:

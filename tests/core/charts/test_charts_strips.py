@@ -31,15 +31,15 @@ def test_the_range_can_be_another() -> None:
 
 def test_the_data() -> None:
     frames = strips_data(VALUES, bounds={1: 0.625})
-    assert frames["dots"].to_numpy().tolist() == [
+    assert frames["dots"].to_pandas().to_numpy().tolist() == [
         [0, 0, 0.5], [0, 0, 1.0], [0, 1, 0.25], [1, 0, 0.75], [1, 1, 0.0], [1, 1, 0.5], [1, 1, 1.0]
     ]  # fmt: skip
-    means = frames["means"]
+    means = frames["means"].to_pandas()
     assert list(means["value"]) == [0.75, 0.25, 0.75, 0.5]
     assert list(means["low"]) == [0.5, 0.25, 0.75, 0.0]
     assert list(means["high"]) == [1.0, 0.25, 0.75, 1.0]
-    assert frames["bounds"].to_numpy().tolist() == [[1, 0.625]]
-    assert not len(strips_data(VALUES)["bounds"])
+    assert frames["bounds"].to_pandas().to_numpy().tolist() == [[1, 0.625]]
+    assert not len(strips_data(VALUES)["bounds"].to_pandas())
 
 
 def test_it_can_be_drawn() -> None:

@@ -14,7 +14,7 @@ AXES = {"x": Axis("received", log=True, domain=(0.01, 1)), "y": Axis("moved", do
 
 def test_a_line_for_every_weight_that_is_seen() -> None:
     weights = np.array([[0.5, 0.5 - 1e-3, 1e-3], [0.0, 0.3, 0.7]])
-    lines = links.links_data(weights)["lines"]
+    lines = links.links_data(weights)["lines"].to_pandas()
     assert sorted(zip(lines["q"], lines["k"], strict=True)) == [(0, 0), (0, 1), (1, 1), (1, 2)]
     assert lines["weight"].is_monotonic_increasing  # the strongest on top
     assert lines["x"].tolist() == pytest.approx([0.25 if q == 0 else 0.75 for q in lines["q"]])
@@ -24,16 +24,16 @@ def test_a_line_for_every_weight_that_is_seen() -> None:
 def test_the_chosen_token_s_lines_lie_on_top_and_fill_the_lower_row() -> None:
     weights = np.array([[0.9, 0.1], [0.4, 0.6]])
     frames = links.links_data(weights, chosen=1, nonce=250)
-    assert frames["lines"]["quiet"].tolist() == [1, 1, 0, 0]
-    assert frames["below"]["weight"].tolist() == pytest.approx([0.4, 0.6])
-    assert frames["above"]["chosen"].tolist() == [0, 1]
-    assert set(frames["above"]["nonce"]) == {50}
-    assert links.links_data(weights)["below"]["weight"].tolist() == pytest.approx([0.65, 0.35])
+    assert frames["lines"].to_pandas()["quiet"].tolist() == [1, 1, 0, 0]
+    assert frames["below"].to_pandas()["weight"].tolist() == pytest.approx([0.4, 0.6])
+    assert frames["above"].to_pandas()["chosen"].tolist() == [0, 1]
+    assert set(frames["above"].to_pandas()["nonce"]) == {50}
+    assert links.links_data(weights)["below"].to_pandas()["weight"].tolist() == pytest.approx([0.65, 0.35])
 
 
 def test_no_more_lines_than_a_browser_can_move() -> None:
     weights = np.full((40, 40), 0.025)
-    lines = links.links_data(weights, chosen=3)["lines"]
+    lines = links.links_data(weights, chosen=3)["lines"].to_pandas()
     assert len(lines) == links.MOST
     assert (lines["q"] == 3).sum() == 40
 
@@ -57,7 +57,7 @@ def test_lines_that_do_not_fit() -> None:
 
 def test_text_flows_in_lines_without_overlap() -> None:
     texts = ["word", "a", "银行", "extraordinarily"] * 17
-    frame = shaded.shaded_data(texts, np.linspace(0, 1, 68), outer_width=500, chosen=[3])["tokens"]
+    frame = shaded.shaded_data(texts, np.linspace(0, 1, 68), outer_width=500, chosen=[3])["tokens"].to_pandas()
     assert frame["t"].tolist() == list(range(68))
     lines = frame.groupby("top")
     assert len(lines) == shaded.lines_of(texts, outer_width=500)
@@ -70,7 +70,7 @@ def test_text_flows_in_lines_without_overlap() -> None:
 def test_a_token_that_is_wider_than_a_line_has_one_to_itself() -> None:
     texts = ["a", "x" * 300, "b"]
     assert shaded.lines_of(texts, outer_width=400) == 3
-    frame = shaded.shaded_data(texts, [0, 0, 0], outer_width=400)["tokens"]
+    frame = shaded.shaded_data(texts, [0, 0, 0], outer_width=400)["tokens"].to_pandas()
     assert frame["right"].max() == board.WIDTH
 
 
@@ -97,7 +97,9 @@ def test_shaded_text_that_does_not_fit() -> None:
 
 
 def test_points_keep_their_numbers_where_an_axis_has_no_place_for_them() -> None:
-    frame = points.points_data([4, 7, 9], [0.0, 0.1, 0.4], [0.2, 0.3, 0.9], least=0.05, square=[7], chosen=9)["points"]
+    frame = points.points_data([4, 7, 9], [0.0, 0.1, 0.4], [0.2, 0.3, 0.9], least=0.05, square=[7], chosen=9)[
+        "points"
+    ].to_pandas()
     assert frame["x"].tolist() == pytest.approx([0.05, 0.1, 0.4])
     assert frame["value"].tolist() == pytest.approx([0.0, 0.1, 0.4])
     assert frame["square"].tolist() == [0, 1, 0]
@@ -106,9 +108,9 @@ def test_points_keep_their_numbers_where_an_axis_has_no_place_for_them() -> None
 
 
 def test_names_of_points_do_not_run_together() -> None:
-    near = points.points_data(range(3), [0.5, 0.5, 0.9], [0.5, 0.5, 0.1])["points"]
+    near = points.points_data(range(3), [0.5, 0.5, 0.9], [0.5, 0.5, 0.1])["points"].to_pandas()
     assert near["named"].sum() == 2
-    many = points.points_data(range(90), np.linspace(0, 1, 90), np.linspace(0, 1, 90) ** 2)["points"]
+    many = points.points_data(range(90), np.linspace(0, 1, 90), np.linspace(0, 1, 90) ** 2)["points"].to_pandas()
     assert 2 <= many["named"].sum() <= points.NAMED
 
 
@@ -117,7 +119,7 @@ def test_points_are_drawn() -> None:
     spec = points.points(LIGHT, names, kinds=("", "special"), **AXES).to_dict()
     frames = points.points_data(range(3), [0.02, 0.5, 0.1], [0.1, 0.9, 0.2], square=[1], chosen=2)
     assert to_svg(spec, frames, LIGHT).count('aria-roledescription="point"') == 3 + 1  # and the ring
-    assert len(points.points_data([], [], [])["points"]) == 0
+    assert len(points.points_data([], [], [])["points"].to_pandas()) == 0
 
 
 def test_points_that_do_not_fit() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from core.charts import style, to_svg
@@ -65,7 +66,7 @@ def boxes_of(columns: tuple[Column, ...]) -> list[Box]:
     return found
 
 
-def laid_out(columns: tuple[Column, ...], chosen: int = 1) -> dict[str, pd.DataFrame]:
+def laid_out(columns: tuple[Column, ...], chosen: int = 1) -> dict[str, pa.Table]:
     count = len(boxes_of(columns))
     return stacks_data(columns, [0.5] * count, ["50%"] * count, [""] * count, chosen=chosen)
 
@@ -79,7 +80,7 @@ def assert_apart(blocks: pd.DataFrame) -> None:
 @PLACES
 def test_every_block_is_drawn_once_within_the_picture_and_apart(make: Any, pre: bool) -> None:
     columns = make(pre)
-    blocks = laid_out(columns)["blocks"]
+    blocks = laid_out(columns)["blocks"].to_pandas()
     assert sorted(blocks["n"]) == sorted(box.number for box in boxes_of(columns))
     assert blocks[["x", "x2"]].min().min() >= 0
     assert blocks[["x", "x2"]].max().max() <= WIDTH
@@ -92,27 +93,27 @@ def test_every_block_is_drawn_once_within_the_picture_and_apart(make: Any, pre: 
 @PLACES
 def test_every_arrow_has_a_head_and_a_shape(make: Any, pre: bool) -> None:
     frames = laid_out(make(pre))
-    count = frames["lines"]["line"].nunique()
-    assert len(frames["heads"]) == count
-    assert len(frames["shapes"]) == count
-    ends = frames["lines"].sort_values(["line", "order"]).groupby("line").tail(1)
+    count = frames["lines"].to_pandas()["line"].nunique()
+    assert len(frames["heads"].to_pandas()) == count
+    assert len(frames["shapes"].to_pandas()) == count
+    ends = frames["lines"].to_pandas().sort_values(["line", "order"]).groupby("line").tail(1)
     assert sorted(zip(ends["x"], ends["y"], strict=True)) == sorted(
-        zip(frames["heads"]["x"], frames["heads"]["y"], strict=True)
+        zip(frames["heads"].to_pandas()["x"], frames["heads"].to_pandas()["y"], strict=True)
     )
-    assert "2 × 5 × 99" in frames["shapes"]["text"].tolist()
-    assert frames["shapes"]["text"].str.len().min() > 0
+    assert "2 × 5 × 99" in frames["shapes"].to_pandas()["text"].tolist()
+    assert frames["shapes"].to_pandas()["text"].str.len().min() > 0
 
 
 @PLACES
 def test_the_memory_goes_from_the_encoders_end_to_cross_attention(pre: bool) -> None:
     frames = laid_out(both(pre))
-    strong = frames["lines"][frames["lines"]["strong"] == 1].sort_values("order")
+    strong = frames["lines"].to_pandas()[frames["lines"].to_pandas()["strong"] == 1].sort_values("order")
     assert strong["line"].nunique() == 1
     cross = both(pre)[1].layer[1].blocks[1 if pre else 0]
-    box = frames["blocks"][frames["blocks"]["n"] == cross.number].iloc[0]
+    box = frames["blocks"].to_pandas()[frames["blocks"].to_pandas()["n"] == cross.number].iloc[0]
     assert strong["x"].iloc[-1] == pytest.approx(box["x"])
     assert strong["y"].iloc[-1] == pytest.approx((box["y"] + box["y2"]) / 2)
-    assert len(laid_out(single(pre))["lines"].query("strong == 1")) == 0
+    assert len(laid_out(single(pre))["lines"].to_pandas().query("strong == 1")) == 0
 
 
 def test_sums_stand_where_something_is_added() -> None:
@@ -126,9 +127,9 @@ def test_relative_positions_reach_into_the_first_block() -> None:
     one = replace(single(True)[0], added=False)
     frames = laid_out((one,))
     assert one.positions is not None
-    blocks = frames["blocks"].set_index("n")
+    blocks = frames["blocks"].to_pandas().set_index("n")
     box, first = blocks.loc[one.positions.number], blocks.loc[one.layer[0].blocks[1].number]
-    lines = frames["lines"].sort_values(["line", "order"])
+    lines = frames["lines"].to_pandas().sort_values(["line", "order"])
     (way,) = (
         line
         for _number, line in lines.groupby("line")
@@ -136,7 +137,7 @@ def test_relative_positions_reach_into_the_first_block() -> None:
     )
     assert way["x"].iloc[-1] == pytest.approx(first["x2"])
     assert way["y"].iloc[-1] == pytest.approx((first["y"] + first["y2"]) / 2)
-    assert_apart(frames["blocks"])
+    assert_apart(frames["blocks"].to_pandas())
 
 
 def words(columns: int) -> StacksWords:
@@ -159,7 +160,9 @@ def test_stacks_are_drawn(look: Any, make: Any, pre: bool) -> None:
 
 
 def test_the_chosen_block_and_its_share_travel_with_the_data() -> None:
-    blocks = stacks_data(single(False), [0.25] * 7, ["25%"] * 7, ["2 × 4"] * 7, chosen=3, nonce=104)["blocks"]
+    blocks = stacks_data(single(False), [0.25] * 7, ["25%"] * 7, ["2 × 4"] * 7, chosen=3, nonce=104)[
+        "blocks"
+    ].to_pandas()
     assert blocks.loc[blocks["chosen"] == 1, "n"].tolist() == [3]
     assert set(blocks["share"]) == {0.25}
     assert set(blocks["inside"]) == {"2 × 4"}
@@ -182,11 +185,11 @@ def test_stacks_that_cannot_be_drawn_are_refused() -> None:
 
 def test_segments_follow_each_other_and_fill_the_bar() -> None:
     frames = stacked_data([[1, 3, 0], [0, 0, 0]], [["1", "3", "0"], ["0"] * 3], ["4", "none"])
-    segments = frames["segments"]
+    segments = frames["segments"].to_pandas()
     assert segments[["row", "part"]].to_numpy().tolist() == [[0, 0], [0, 1]]  # what is nothing is not drawn
     assert segments["from"].tolist() == pytest.approx([0, 0.25])
     assert segments["to"].tolist() == pytest.approx([0.25, 1])
-    assert frames["totals"]["text"].tolist() == ["4", "none"]
+    assert frames["totals"].to_pandas()["text"].tolist() == ["4", "none"]
 
 
 @LOOKS
@@ -214,9 +217,9 @@ BEFORE, ADDED, AFTER = np.array([[1.0, 3.0]]), np.array([[2.0, 6.0]]), np.array(
 
 
 def test_a_stream_is_the_mean_or_one_token() -> None:
-    (mean,) = stream_data(BEFORE, ADDED, AFTER)["steps"].to_dict("records")
+    (mean,) = stream_data(BEFORE, ADDED, AFTER)["steps"].to_pandas().to_dict("records")
     assert mean == {"b": 0, "before": 2, "added": 4, "added_low": 2, "added_high": 6, "after": 4.5}
-    (one,) = stream_data(BEFORE, ADDED, AFTER, token=1)["steps"].to_dict("records")
+    (one,) = stream_data(BEFORE, ADDED, AFTER, token=1)["steps"].to_pandas().to_dict("records")
     assert one == {"b": 0, "before": 3, "added": 6, "added_low": 2, "added_high": 6, "after": 5}
 
 
@@ -247,13 +250,13 @@ ACROSS = Look(2, 1, np.ones((1, 3), bool))
 
 def test_a_line_for_every_pair_that_may_look() -> None:
     frames = reading_data(ROWS, [CAUSAL, ACROSS], chosen=(1, 2), padding=("c",), nonce=7)
-    lines = frames["lines"]
+    lines = frames["lines"].to_pandas()
     assert lines["line"].nunique() == 6 + 3
     assert lines.loc[lines["strong"] == 1, "line"].nunique() == 3  # what the third token looks at
     assert lines.loc[lines["other"] == 1, "line"].nunique() == 3
     first = lines[lines["line"] == 1]  # b looks at a
     assert first[["x", "y"]].to_numpy().tolist() == [[1.5, 1], [0.5, 0]]
-    tokens = frames["tokens"]
+    tokens = frames["tokens"].to_pandas()
     assert tokens["seen"].tolist() == [0, 0, 0, 1, 2, 3, 3]
     assert tokens["padding"].tolist() == [0, 0, 1, 0, 0, 1, 0]
     assert tokens["chosen"].tolist() == [0, 0, 0, 0, 0, 1, 0]
@@ -263,7 +266,7 @@ def test_a_line_for_every_pair_that_may_look() -> None:
 def test_a_token_is_followed_through_the_rows_of_its_column() -> None:
     rows = (*ROWS, Row(("x",), 3.5, 1))
     lines = reading_data(rows, [Look(3, 3, np.ones((1, 1), bool)), ACROSS], chosen=(2, 0))["lines"]
-    assert set(lines["strong"]) == {1}
+    assert set(lines["strong"].to_pylist()) == {1}
 
 
 @LOOKS
@@ -284,4 +287,4 @@ def test_rows_that_cannot_be_drawn_are_refused() -> None:
 
 
 def test_no_lines_are_no_error() -> None:
-    assert len(reading_data(ROWS, [], chosen=(1, 0))["lines"]) == 0
+    assert len(reading_data(ROWS, [], chosen=(1, 0))["lines"].to_pandas()) == 0

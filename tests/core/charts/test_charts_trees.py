@@ -49,7 +49,7 @@ WINNER = (0, 4, 8)
 
 
 def test_data_are_lean_and_complete() -> None:
-    nodes = tree_data(SEARCH, WINNER)["nodes"]
+    nodes = tree_data(SEARCH, WINNER)["nodes"].to_pandas()
     assert nodes.drop(columns="token").dtypes.astype(str).to_dict() == {
         "number": "int16",
         "step": "int16",
@@ -68,7 +68,7 @@ def test_data_are_lean_and_complete() -> None:
 
 
 def test_children_keep_the_order_of_their_parents_so_that_no_edges_cross() -> None:
-    nodes = tree_data(SEARCH, WINNER)["nodes"]
+    nodes = tree_data(SEARCH, WINNER)["nodes"].to_pandas()
     for _, step in nodes[nodes["step"] > 0].groupby("step"):
         ordered = step.sort_values("slot")
         assert ordered["parent_slot"].is_monotonic_increasing
@@ -76,7 +76,7 @@ def test_children_keep_the_order_of_their_parents_so_that_no_edges_cross() -> No
 
 
 def test_edges_begin_where_the_parent_stands() -> None:
-    nodes = tree_data(SEARCH, WINNER)["nodes"].set_index("number")
+    nodes = tree_data(SEARCH, WINNER)["nodes"].to_pandas().set_index("number")
     for step in SEARCH:
         for hypothesis in step:
             parent = -1 if hypothesis.parent is None else hypothesis.parent
@@ -84,7 +84,7 @@ def test_edges_begin_where_the_parent_stands() -> None:
 
 
 def test_room_is_the_distance_to_the_nearest_neighbour() -> None:
-    nodes = tree_data(SEARCH, WINNER)["nodes"]
+    nodes = tree_data(SEARCH, WINNER)["nodes"].to_pandas()
     second = nodes[nodes["step"] == 2].sort_values("slot")
     gaps = np.diff(second["slot"])
     assert second["room"].tolist() == pytest.approx([gaps[0], min(gaps[:2]), min(gaps[1:]), gaps[2]])
@@ -147,7 +147,7 @@ def test_trees_compile(num_steps: int, look: object) -> None:
 
 
 def test_an_empty_search_is_a_root() -> None:
-    assert tree_data((), ())["nodes"]["step"].tolist() == [0]
+    assert tree_data((), ())["nodes"].to_pandas()["step"].tolist() == [0]
 
 
 def test_there_must_be_a_step() -> None:

@@ -14,17 +14,17 @@ WAY = EDGES[:2]
 
 def test_data_are_lean_and_mark_the_way() -> None:
     frames = unrolled_data(EDGES, WAY)
-    assert frames["edges"].dtypes.astype(str).to_dict() == {
+    assert frames["edges"].to_pandas().dtypes.astype(str).to_dict() == {
         "x": "int16", "y": "int16", "x2": "int16", "y2": "int16", "on": "int8",
     }  # fmt: skip
-    assert frames["edges"].values.tolist() == [[0, 0, 0, 1, 1], [0, 1, 1, 2, 1], [1, 0, 1, 2, 0]]
-    assert frames["nodes"].values.tolist() == [[0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 2, 1]]
+    assert frames["edges"].to_pandas().values.tolist() == [[0, 0, 0, 1, 1], [0, 1, 1, 2, 1], [1, 0, 1, 2, 0]]
+    assert frames["nodes"].to_pandas().values.tolist() == [[0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 2, 1]]
 
 
 def test_without_a_way_nothing_is_marked() -> None:
     frames = unrolled_data(EDGES)
-    assert frames["edges"]["on"].sum() == frames["nodes"]["on"].sum() == 0
-    assert unrolled_data([])["nodes"].empty
+    assert frames["edges"].to_pandas()["on"].sum() == frames["nodes"].to_pandas()["on"].sum() == 0
+    assert unrolled_data([])["nodes"].to_pandas().empty
 
 
 def test_it_is_drawn_with_its_words() -> None:

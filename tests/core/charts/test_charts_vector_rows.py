@@ -11,7 +11,7 @@ LIGHT = style("light")
 
 
 def test_data_are_lean() -> None:
-    frame = vector_rows_data([[1, 2, 3], [4, 5, 6]])["vectors"]
+    frame = vector_rows_data([[1, 2, 3], [4, 5, 6]])["vectors"].to_pandas()
     assert frame.dtypes.astype(str).to_dict() == {"r": "int16", "d": "int16", "value": "float32"}
     assert frame["r"].tolist() == [0, 0, 0, 1, 1, 1]
     assert frame["d"].tolist() == [0, 1, 2, 0, 1, 2]

@@ -57,25 +57,25 @@ def test_without_series_there_is_no_chart() -> None:
 def test_the_data_by_hand() -> None:
     """The second curve has not begun."""
     data = training_curves_data([[1, 2, 3], []], [[3.0, 2.5, 2.0], []])
-    curves = data["curves"]
+    curves = data["curves"].to_pandas()
     assert curves["s"].tolist() == [0, 0, 0]
     assert curves["x"].tolist() == [1, 2, 3]
     assert curves["y"].tolist() == [3.0, 2.5, 2.0]
     assert curves["end"].tolist() == [0, 0, 1]
-    assert data["marks"].empty
+    assert len(data["marks"]) == 0
     assert curves.dtypes.map(str).tolist() == ["int8", *["float32"] * 4, "int8"]
 
 
 def test_it_grows() -> None:
     steps, losses = np.arange(1, 6), np.linspace(3, 1, 5)
-    before = training_curves_data([steps[:3]], [losses[:3]])["curves"]
-    after = training_curves_data([steps], [losses])["curves"]
+    before = training_curves_data([steps[:3]], [losses[:3]])["curves"].to_pandas()
+    after = training_curves_data([steps], [losses])["curves"].to_pandas()
     assert after[["x", "y"]][:3].equals(before[["x", "y"]])
     assert len(after) == 5
 
 
 def test_nothing_told_yet() -> None:
-    assert training_curves_data([[], []], [[], []])["curves"].empty
+    assert training_curves_data([[], []], [[], []])["curves"].to_pandas().empty
 
 
 def test_other_shapes_are_refused() -> None:
