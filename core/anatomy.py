@@ -6,7 +6,7 @@ down once per family, by name; all else is read from the modules, and from hooks
 
 import copy
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -93,14 +93,10 @@ class Anatomy:
 
     def in_general(self) -> Mapping[Block, BlockTrace]:
         """The blocks of all layers summed; the shapes are those of the first layer."""
-        summed: dict[Block, BlockTrace] = {}
+        layers: dict[Block, list[BlockTrace]] = {}
         for block, trace in self.blocks.items():
-            if block.in_general not in summed:
-                summed[block.in_general] = BlockTrace(trace.entering, trace.leaving, trace.inside)
-            for name in COUNTS:
-                total = summed[block.in_general]
-                setattr(total, name, getattr(total, name) + getattr(trace, name))
-        return summed
+            layers.setdefault(block.in_general, []).append(trace)
+        return {block: _summed(traces) for block, traces in layers.items()}
 
     def repeated(self, num_layers: int) -> "Anatomy":
         """The same with so many layers, each like the first one of its stack: for networks whose layers are alike."""
@@ -118,6 +114,13 @@ class Anatomy:
 
 
 COUNTS = ("parameters", "shared", "matrices", "products", "numbers", "weights", "cached")
+
+
+def _summed(traces: Sequence[BlockTrace]) -> BlockTrace:
+    first = traces[0]
+    counts = {name: sum(getattr(trace, name) for trace in traces) for name in COUNTS}
+    return BlockTrace(first.entering, first.leaving, first.inside, **counts)
+
 
 # ------------------------------------------------------------------------------------- which module is in which block
 

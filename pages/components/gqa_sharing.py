@@ -1,5 +1,6 @@
 """The view of sharing: which query heads use which KV head, and what every number of KV heads costs."""
 
+import functools
 import html
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -66,7 +67,7 @@ def sharing_part(
     )
 
 
-@st.cache_resource(max_entries=100, show_spinner=False)
+@functools.lru_cache(maxsize=100)
 def _shared(num_heads: int, num_kv_heads: int) -> Mapping[str, pa.Table]:
     return shared_heads_data(kv_head_of(num_heads, num_kv_heads))
 

@@ -1,5 +1,6 @@
 """Split and merge: a sentence goes through a layer whose matrices are cut into heads."""
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -83,13 +84,13 @@ def sliders(panel: Panel, settings: Settings) -> Scene | None:
     return Scene(settings, seed, head - 1, *_run(settings.words, settings.d_model, num_heads, seed))
 
 
-@st.cache_resource(max_entries=200, show_spinner=False)
+@functools.lru_cache(maxsize=200)
 def _run(words: tuple[str, ...], d_model: int, num_heads: int, seed: int) -> tuple[MultiHead, MultiHeadTrace]:
     layer = random_multi_head(d_model, generator=torch.Generator().manual_seed(seed))
     return layer, run_multi_head(token_vectors(words, seed=seed, d_model=d_model), layer, num_heads)
 
 
-@st.cache_resource(max_entries=200, show_spinner=False)
+@functools.lru_cache(maxsize=200)
 def _drawn(words: tuple[str, ...], d_model: int, num_heads: int, seed: int, large: str) -> dict[str, pa.Table]:
     """All that is the same whichever head is chosen; large: what stands above its weights."""
     _layer, trace = _run(words, d_model, num_heads, seed)

@@ -2,9 +2,11 @@
 
 All that costs is kept by plain settings, for everybody on the server: a slider has only that decomposed again which it
 changes, and those for tolerance, share and k have nothing decomposed at all.
+Not by Streamlit's own cache: it needs a tenth of a millisecond to read such settings, and is asked ten times in a move.
 """
 
-from dataclasses import dataclass
+import functools
+from dataclasses import dataclass, field
 
 import streamlit as st
 import torch
@@ -197,7 +199,7 @@ def _choose_window(panel: Panel, mask: str, seq_len: int) -> int | None:
 # ------------------------------------------------------------------------------------------- computed once, then kept
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@functools.lru_cache(maxsize=16)
 def heads_of(heads: Drawn | Read) -> Heads:
     if isinstance(heads, Drawn):
         generator = torch.Generator().manual_seed(heads.seed)
@@ -205,13 +207,13 @@ def heads_of(heads: Drawn | Read) -> Heads:
     return model_heads(translator.load(translator.BUNDLED), _inputs(heads.text), heads.layer)
 
 
-@st.cache_resource(max_entries=20, show_spinner=False)
+@functools.lru_cache(maxsize=20)
 def _inputs(text: str) -> EncoderInputs:
     model = translator.load(translator.BUNDLED)
     return encoder_inputs(model, text, most_tokens=translator.LONGEST_SOURCE)
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)  # at 256 tokens and 8 heads one holds 13 MB
+@functools.lru_cache(maxsize=4)  # at 256 tokens and 8 heads one holds 13 MB
 def trace_of(layer: Layer) -> AttentionTrace:
     heads = heads_of(layer.heads)
     return attend(heads, temperature=layer.temperature, attend_mask=mask_of(layer))
@@ -222,7 +224,7 @@ def mask_of(layer: Layer) -> Tensor | None:
     return None if layer.left is None else sliding_window_mask(seq_len, left=layer.left)
 
 
-@st.cache_resource(max_entries=200, show_spinner=False)
+@functools.lru_cache(maxsize=200)
 def spectra_of(layer: Layer) -> LayerSpectra:
     """The singular values of all heads' weights, and of their outputs side by side."""
     return layer_spectra(trace_of(layer))
@@ -230,28 +232,38 @@ def spectra_of(layer: Layer) -> LayerSpectra:
 
 def logits_of(layer: Layer, head: int) -> Tensor:
     """The singular values of a head's logits, on which no mask has an influence."""
-    return _logits(layer, layer.heads, layer.temperature, head)
+    return _logits(_Logits(layer.heads, layer.temperature, head, layer))
 
 
-@st.cache_resource(max_entries=200, show_spinner=False)
-def _logits(_layer: Layer, heads: Drawn | Read, temperature: float, head: int) -> Tensor:
-    return singular_values(trace_of(_layer).scores[head])
+@dataclass(frozen=True, slots=True)
+class _Logits:
+    """What the logits of a head depend on; any layer will do that has them."""
+
+    heads: Drawn | Read
+    temperature: float
+    head: int
+    layer: Layer = field(compare=False)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@functools.lru_cache(maxsize=200)
+def _logits(asked: _Logits) -> Tensor:
+    return singular_values(trace_of(asked.layer).scores[asked.head])
+
+
+@functools.lru_cache(maxsize=8)
 def parts_of(layer: Layer, head: int) -> Decomposition:
     """A head's weights, decomposed in full."""
     return decompose(trace_of(layer).weights[head])
 
 
-@st.cache_resource(max_entries=50, show_spinner=False)
+@functools.lru_cache(maxsize=50)
 def sweep_of(layer: Layer, head: int) -> Sweep:
     return sweep_head_dims(
         heads_of(layer.heads), head, head_dims(layer), temperature=layer.temperature, attend_mask=mask_of(layer)
     )
 
 
-@st.cache_resource(max_entries=50, show_spinner=False)
+@functools.lru_cache(maxsize=50)
 def outputs_of(layer: Layer) -> tuple[Tensor, ...]:
     """The singular values of all heads' outputs side by side, for every head_dim of a sweep."""
     return sweep_outputs(

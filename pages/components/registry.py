@@ -10,43 +10,59 @@ from streamlit.navigation.page import StreamlitPage
 from pages.components import lab, warm
 from pages.components.i18n import _
 
+HOME = "home"
+
 
 def sections() -> Mapping[str, Sequence[StreamlitPage]]:
     """The pages by section, in the order of the menu; the first is what opens at the bare address."""
-    return {
-        "": [st.Page(_lazily("home"), title=_("Map"), url_path="map", icon=":material/map:", default=True)],
-        _("Words"): [
-            st.Page(_lazily("embeddings", computes=True), title=_("Embeddings"), url_path="embeddings"),
-            st.Page(_lazily("sinusoidal", computes=True), title=_("Sinusoidal positions"), url_path="sinusoidal"),
-            st.Page(_lazily("rope", computes=True), title=_("RoPE"), url_path="rope"),
-            st.Page(_lazily("recurrence", computes=True), title=_("Recurrence"), url_path="recurrence"),
-        ],
-        _("Attention"): [
-            st.Page(_lazily("qkv", computes=True), title=_("Queries, keys, values"), url_path="qkv"),
-            st.Page(_lazily("masks", computes=True), title=_("Masks"), url_path="masks"),
-            st.Page(_lazily("heads", computes=True), title=_("Attention heads"), url_path="heads"),
-            st.Page(_lazily("rank", computes=True), title=_("Rank"), url_path="rank"),
-            st.Page(_lazily("gqa", computes=True), title=_("Shared KV heads"), url_path="gqa"),
-        ],
-        _("Whole model"): [
-            st.Page(_lazily("transformer", computes=True), title=_("The whole Transformer"), url_path="transformer"),
-            st.Page(_lazily("translation", computes=True), title=_("Translation"), url_path="translation"),
-            st.Page(_lazily("explorer", computes=True), title=_("Attention explorer"), url_path="explorer"),
-        ],
-        _("Experiments"): [
-            st.Page(_lazily("open_book", computes=True), title=_("Open-book exam"), url_path="open_book"),
-            st.Page(_lazily("three_matrices", computes=True), title=_("Three matrices"), url_path="three_matrices"),
-            st.Page(_lazily("longer", computes=True), title=_("Longer texts"), url_path="longer"),
-            st.Page(
-                _lazily("learning_heads", computes=True), title=_("Heads while learning"), url_path="learning_heads"
-            ),
-        ],
-    }
+    return {section: [_page(*each) for each in titles.items()] for section, titles in _titles().items()}
 
 
 def pages() -> Sequence[StreamlitPage]:
     """All pages, in the order of the menu."""
     return [page for section in sections().values() for page in section]
+
+
+def page(name: str) -> StreamlitPage | None:
+    """The page of this module; None if there is none."""
+    titles = {name: title for section in _titles().values() for name, title in section.items()}
+    return _page(name, titles[name]) if name in titles else None
+
+
+def _titles() -> Mapping[str, Mapping[str, str]]:
+    return {
+        "": {HOME: _("Map")},
+        _("Words"): {
+            "embeddings": _("Embeddings"),
+            "sinusoidal": _("Sinusoidal positions"),
+            "rope": _("RoPE"),
+            "recurrence": _("Recurrence"),
+        },
+        _("Attention"): {
+            "qkv": _("Queries, keys, values"),
+            "masks": _("Masks"),
+            "heads": _("Attention heads"),
+            "rank": _("Rank"),
+            "gqa": _("Shared KV heads"),
+        },
+        _("Whole model"): {
+            "transformer": _("The whole Transformer"),
+            "translation": _("Translation"),
+            "explorer": _("Attention explorer"),
+        },
+        _("Experiments"): {
+            "open_book": _("Open-book exam"),
+            "three_matrices": _("Three matrices"),
+            "longer": _("Longer texts"),
+            "learning_heads": _("Heads while learning"),
+        },
+    }
+
+
+def _page(name: str, title: str) -> StreamlitPage:
+    if name == HOME:
+        return st.Page(_lazily(name), title=title, url_path="map", icon=":material/map:", default=True)
+    return st.Page(_lazily(name, computes=True), title=title, url_path=name)
 
 
 def _lazily(module: str, *, computes: bool = False) -> Callable[[], None]:

@@ -1,5 +1,6 @@
 """What the views of the RoPE page share: controls, names, and the queries and keys that are looked at."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -66,7 +67,7 @@ def vector_names() -> dict[Vectors, str]:
     }
 
 
-@st.cache_resource(max_entries=50, show_spinner=False)
+@functools.lru_cache(maxsize=50)
 def drawn(kind: Vectors, head_dim: int, trials: int, seed: int = 0) -> tuple[Tensor, Tensor]:
     """Queries and keys, (trials, head_dim) each."""
     return draw_vectors(kind, trials, head_dim, generator=torch.Generator().manual_seed(seed))

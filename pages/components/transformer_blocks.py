@@ -298,7 +298,7 @@ def _in_words(shown: Shown) -> Sequence[str]:
 def _link(panel: Panel, block: Block) -> None:
     """To the page that explains the block, or to the view of this one."""
     path = page_of(block)
-    page = next((page for page in registry.pages() if page.url_path == path), None)
+    page = registry.page(path)
     if page is None:
         return
     label = _("More about “{block}”: {page}").format(block=block_name(block), page=page.title)

@@ -1,5 +1,6 @@
 """What the page on the whole Transformer looks at: one that is built from its sizes, or one that is loaded."""
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -138,7 +139,7 @@ def one_pass(subject: Subject, config: TransformerConfig | None, sizes: Sizes) -
     return _model_pass(network, subject.model.name, id(network), sizes)
 
 
-@st.cache_resource(max_entries=100, show_spinner=False)
+@functools.lru_cache(maxsize=100)
 def _own_pass(config: TransformerConfig, sizes: Sizes) -> Pass:
     return pass_through(config, sizes)
 
