@@ -2,6 +2,7 @@
 
     python tools/benchmark.py                      every page, first views, memory, decoding
     python tools/benchmark.py /translation         this page only
+    python tools/benchmark.py "/rope?rope_view=extend&rope_target=131072" --slider rope_base
     python tools/benchmark.py --load --json out.json
     python tools/benchmark.py --while-training     only /masks, without and with two trainings beside it
 
@@ -160,9 +161,9 @@ def measure_first_view(browser: Browser, path: str) -> FirstView:
     return FirstView(path, title, complete)
 
 
-def find_slider(page: Page, path: str) -> Locator | None:
+def find_slider(page: Page, path: str, key: str | None = None) -> Locator | None:
     """The slider to move, or None where the page has none."""
-    key = SLIDERS.get(path)
+    key = key or SLIDERS.get(path)
     place = f".st-key-{key}" if key else '[data-testid="stSidebar"]'
     sliders = page.locator(f"{place} {SLIDER} input[type=range]:enabled")
     return sliders.first if sliders.count() else None
@@ -224,11 +225,11 @@ def warm_up(page: Page, server: Server, thumb: Locator) -> bool:
 
 
 def measure_page(
-    browser: Browser, app: Server, floor: Server, folder: Path, path: str, presses: int
+    browser: Browser, app: Server, floor: Server, folder: Path, path: str, presses: int, slider: str | None = None
 ) -> PageResult | None:
     """None if the page has no slider."""
     page, charts = open_page(browser, app.url + path)
-    thumb = find_slider(page, path)
+    thumb = find_slider(page, path, slider)
     if thumb is None:
         page.context.close()
         return None
@@ -399,7 +400,7 @@ def measure_pages(results: Results, options: argparse.Namespace) -> None:
             Server(FLOOR, {CHARTS: folder}) as floor,
         ):
             for path in paths:
-                measured = measure_page(browser, app, floor, Path(folder), path, options.presses)
+                measured = measure_page(browser, app, floor, Path(folder), path, options.presses, options.slider)
                 if measured is not None:
                     results.pages.append(measured)
             results.memory_mb = app.memory()
@@ -414,6 +415,7 @@ def measure_pages(results: Results, options: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pages", nargs="*", help="paths such as /translation; all pages if none is named")
+    parser.add_argument("--slider", help="key of the slider to move, instead of the page's usual one")
     parser.add_argument("--presses", type=int, default=25, help="key presses per page (25)")
     parser.add_argument("--chromium", help="path of the browser; else the environment's CHROMIUM, or /usr/bin/chromium")
     parser.add_argument("--load", action="store_true", help="also: 30 simulated people at once")
