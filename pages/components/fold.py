@@ -165,19 +165,19 @@ def _csv(
     if whole is not None:
         return "csv", "text/csv", lambda: whole().to_csv(index=False)
     labels = {param["name"]: json.loads(param["expr"]) for param in spec.get("params", ()) if "expr" in param}
-    tables = {
-        name: _named(name, frame.to_pandas().drop(columns="nonce", errors="ignore"), labels)
-        for name, frame in frames.items()
-        if not name.endswith("mark") and len(frame)
-    }
-    if len(tables) == 1:
-        (table,) = tables.values()
-        return "csv", "text/csv", lambda: table.to_csv(index=False)
-    return "zip", "application/zip", functools.partial(_packed, tables)
+    shown = {name: frame for name, frame in frames.items() if not name.endswith("mark") and len(frame)}
+
+    def tables() -> dict[str, pd.DataFrame]:
+        return {name: _named(name, frame, labels) for name, frame in shown.items()}
+
+    if len(shown) == 1:
+        return "csv", "text/csv", lambda: tables().popitem()[1].to_csv(index=False)
+    return "zip", "application/zip", lambda: _packed(tables())
 
 
-def _named(name: str, table: pd.DataFrame, labels: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+def _named(name: str, frame: pa.Table, labels: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """The table with the tokens that its numbers of queries and keys stand for."""
+    table: pd.DataFrame = frame.to_pandas().drop(columns="nonce", errors="ignore")
     part = name.rpartition("_")[0]
     for column, table_name, title in (("k", "key_tokens", "key"), ("q", "query_tokens", "query")):
         texts = labels.get(f"{part}_{table_name}" if part else table_name)
