@@ -75,6 +75,10 @@ function commit() {
   }));
 }
 
+// Where nothing embeds the app, what Streamlit tells the page around it comes back to itself, several times a run, and it
+// compiles some thirty patterns to find that it need not listen: a tenth of a run.
+listen('message', e => { if (e.source === window && window === window.parent && e.data?.stCommVersion) e.stopImmediatePropagation() });
+
 // The other thing that only the browser knows: how wide the page is, and whether it is light or dark.
 const main = () => document.querySelector('[data-testid="stMainBlockContainer"]');
 const look = () => app && getComputedStyle(app).backgroundColor;

@@ -17,7 +17,9 @@ def text(page: Page, words: str, number: int = 0) -> Locator:
 
 
 def click(page: Page, words: str, number: int = 0) -> None:
-    text(page, words, number).click(force=True)  # it lies on what is clicked
+    """Click what these words lie on, when the picture stands: one that is being drawn again hears no click."""
+    settle(page)
+    text(page, words, number).click(force=True)
 
 
 def test_a_block_is_chosen_in_the_diagram_and_in_the_table(server: Server, open_page: Open) -> None:
