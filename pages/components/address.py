@@ -1,7 +1,7 @@
 """The address of a page: it says what the controls say.
 
-Streamlit keeps sliders, switches and texts in the address by itself. Of a choice it would write the label that is
-shown, in one language or the other; so choices, and values without a control, are kept here.
+Streamlit keeps switches and texts in the address by itself. Of a choice it would write the label that is shown, in one
+language or the other, and a slider it would make wait; so these, and values without a control, are kept here.
 """
 
 import contextlib
@@ -12,7 +12,6 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from pages.components import registry
-from pages.components.typed import same_number
 
 
 def news(key: str, *, stayed: bool) -> tuple[bool, str | None]:
@@ -45,10 +44,13 @@ def drop(key: str) -> None:
     st.session_state[_known(key)] = None
 
 
-def says(key: str, value: float, default: float) -> bool:
-    """Whether the address holds this number, which is left out if it is the default."""
-    said = st.query_params.get(key)
-    return value == default if said is None else same_number(said, value)
+def number(value: float) -> str:
+    """A number as an address has it.
+
+    >>> number(0.5), number(2.0), number(131072)
+    ('0.5', '2', '131072')
+    """
+    return str(int(value)) if value == int(value) else str(value)
 
 
 def whole() -> str:

@@ -14,6 +14,7 @@ the picture run again. What is neither computed nor sent nor drawn again makes u
 """
 
 import html
+import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -34,6 +35,7 @@ Number = TypeVar("Number", int, float)
 Chosen = TypeVar("Chosen")
 
 AGAIN = "panel.again"  # in the session's state: the browser shall ask for one more run
+STARTS = "panel.starts"  # there, too: the defaults of the page's sliders, by key, as an address has them
 PLAY_SECONDS = 0.9
 HALF = 110  # pixels, of a control beside another; what it really gets is half of the sidebar (frame.css)
 MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_{}[]()<>#+-.!|~$:"})  # to be read as they are
@@ -52,8 +54,9 @@ class Panel:
         self._bounds: dict[str, tuple[float, float]] = {}
         self._refusals: list[str] = []
         self._width: int | Literal["stretch"] = "stretch"  # of controls
-        self._wishes: dict[str, Any] = st.session_state.setdefault(self._own("wishes"), {})  # of the last preset
-        self._tried: set[str] = st.session_state.setdefault(self._own("tried"), set())
+        self._sliders: dict[str, tuple[str, str]] = {}  # their values and defaults, as an address has them
+        self._told: dict[str, str] = {}  # which of their values are left out, as the browser knows
+        self._follows = False  # whether only sliders and their picture run
         self._title: tuple[DeltaGenerator, str] | None = None
 
     def __enter__(self) -> Self:
@@ -76,12 +79,14 @@ class Panel:
         @st.fragment
         def run() -> None:
             nonlocal first
-            if not first and st.session_state.pop(self._own("refused"), None):
+            self._follows, first = not first, False
+            if self._follows and st.session_state.pop(self._own("refused"), None):
                 st.rerun()  # the sentence below the title speaks of another value
-            first = False
             with settled(spoken):  # another language draws the whole page
                 with place:
                     chosen = sliders()
+                    if self._follows:
+                        self._tell()
                 with below.known():
                     picture(chosen)
 
@@ -104,44 +109,52 @@ class Panel:
         format: str | None = None,
     ) -> Number:
         """A number: `low`, `low + step`, … or `high`. Where low equals high there is nothing to choose: no slider."""
-        key, asked = self._begin(name, default)
+        key = self._key(name)
+        self._defaults[name] = default
         self._bounds[name] = low, high
         if low >= high:
             return low
         start = nearest(default, low, high, step)  # what is the usual value may be too much for a short sentence
-        if asked is not None:
-            number = _number(asked, start)
+        new, asked = (False, None) if self._follows else address.news(key, stayed=self._stayed)
+        if new and (asked is not None or key in st.session_state):
+            number = start if asked is None else _number(asked, start)
             st.session_state[key] = number if low <= number <= high else start
         if key in st.session_state:
-            wanted = self._wishes.get(name, st.session_state[key]) + (
-                step if st.session_state.pop(_next(key), False) else 0
-            )
+            wanted = st.session_state[key] + (step if st.session_state.pop(_next(key), False) else 0)
             value = nearest(wanted, low, high, step)  # the bounds may have moved since, or it lies between two steps
-            said = address.says(key, value, start)
-            if value != st.session_state[key] or not said:
+            if value != st.session_state[key] or self._have_moved(name, (low, high, step)):
                 st.session_state[key] = value
-            self._insist(name, value, said)
-            self._watch(name, (low, high, step))
-        found = st.slider(
-            label, low, high, start, step, key=key, help=help, format=format, width=self._width, bind="query-params"
-        )
-        self._grant(name, found, nearest(self._wishes.get(name, found), low, high, step))
+        found = st.slider(label, low, high, start, step, key=key, help=help, format=format, width=self._width)
         value = self._values[name] = nearest(found, low, high, step)
-        if asked is not None and not same_number(asked, value):
+        self._sliders[key] = address.number(value), address.number(start)
+        if new and asked is not None and not same_number(asked, value):
             self._refuse(label, asked, value)
         return value
 
-    def _grant(self, name: str, found: float, wish: float) -> None:
-        """Forget what a preset or Reset wishes of this slider, once it stands there.
+    def _have_moved(self, name: str, bounds: tuple[float, float, float]) -> bool:
+        """Whether a slider has other bounds than in the last run: to Streamlit it is another one, without a value."""
+        kept = self._own(f"{name}.bounds")
+        before = st.session_state.get(kept)
+        st.session_state[kept] = bounds
+        return before != bounds
 
-        A slider with new bounds first takes what the address still says of the old one: then the next run tries again.
+    def _say(self) -> None:
+        """Let the address say what the sliders say, once the whole page has run.
+
+        Until it runs again the browser does (live_slider.js), which is told which value of each is left out.
         """
-        if found == wish or name in self._tried:
-            self._wishes.pop(name, None)
-            self._tried.discard(name)
-        else:
-            self._tried.add(name)
-            st.session_state[AGAIN] = True
+        for key, (value, start) in self._sliders.items():
+            address.write(key, value, start)
+        self._told = st.session_state[STARTS] = self._starts()
+
+    def _tell(self) -> None:
+        """Tell the browser which values are left out by now, where a slider has moved the usual value of another."""
+        starts = self._starts()
+        if starts != self._told:
+            st.html(f'<i class="atlas-starts" data-starts="{html.escape(json.dumps(starts))}"></i>')
+
+    def _starts(self) -> dict[str, str]:
+        return {key: start for key, (_value, start) in self._sliders.items()}
 
     def _insist(self, name: str, value: object, said: bool) -> None:
         """Let the browser ask once more, if the address does not say this value yet.
@@ -155,17 +168,6 @@ class Panel:
         elif st.session_state.get(kept) != value:
             st.session_state[kept] = value
             st.session_state[AGAIN] = True
-
-    def _watch(self, name: str, bounds: tuple[float, float, float]) -> None:
-        """Let the browser ask again where the bounds of a slider have moved.
-
-        With other bounds a slider is another one to the browser: the value of the new one is written into the address,
-        and then removed with the old one. The run that the browser asks for writes it again.
-        """
-        kept = self._own(f"{name}.bounds")
-        if st.session_state.get(kept, bounds) != bounds:
-            st.session_state[AGAIN] = True
-        st.session_state[kept] = bounds
 
     def choice(
         self,
@@ -336,6 +338,7 @@ class Panel:
         presets: label → what it sets; every other control goes back to its default.
         play: the name of a slider that Play moves on, step by step.
         """
+        self._say()
         defaults = st.session_state.setdefault(self._own("defaults"), {})  # also of controls that are not drawn now
         defaults.update(self._defaults)
         if presets:
@@ -353,8 +356,6 @@ class Panel:
         for name in defaults.keys() - self._defaults.keys():  # what is not drawn now may have gone back to its default
             if st.session_state.get(self._key(name)) == defaults[name]:
                 address.drop(self._key(name))
-        for name in self._wishes.keys() - self._tried:
-            del self._wishes[name]
         self._complain()
 
     def _presets(self, presets: Mapping[str, Mapping[str, Any]]) -> None:
@@ -371,7 +372,6 @@ class Panel:
 
     def _apply(self, values: Mapping[str, Any]) -> None:
         st.session_state.pop(self._own("played"), None)
-        st.session_state[self._own("wishes")] = dict(values)
         self.put(values)
 
     def _play(self, name: str) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.components import live_slider, warm
 from pages.components.choices import choose_everywhere, read_everywhere
-from pages.components.controls import AGAIN
+from pages.components.controls import AGAIN, STARTS
 from pages.components.i18n import CHOICE, LANGUAGES, _, browser_language
 
 STYLE = Path(__file__).parent / "frame.css"
@@ -37,7 +37,8 @@ def finish() -> None:
     with st.sidebar:
         choose_everywhere(CHOICE, _("Language"), LANGUAGES, default=browser_language())
         choose_everywhere(SIZE, _("Text size"), _sizes(), default="normal")
-    live_slider.mount(calm=CALM, room=room(), again=st.session_state.pop(AGAIN, False))
+    again, starts = st.session_state.pop(AGAIN, False), st.session_state.pop(STARTS, {})
+    live_slider.mount(calm=CALM, starts=starts, room=room(), again=again)
 
 
 def type_size() -> Literal["normal", "projector"]:

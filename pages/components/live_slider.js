@@ -1,7 +1,7 @@
 // Sliders whose plots follow the finger.
 //
-// Streamlit's slider commits its value when the pointer is released. It stays Streamlit's slider here, so that the
-// address, presets, Reset, the keyboard, assistive technology, themes, fragments and AppTest work as they always do.
+// Streamlit's slider commits its value when the pointer is released. It stays Streamlit's slider here, so that presets,
+// Reset, the keyboard, assistive technology, themes, fragments and AppTest work as they always do.
 // This adds what is missing: while a thumb is dragged the slider commits early, again and again, and the plots follow.
 //
 // How: React Aria, which draws the slider, commits when the pointer goes up. Here the pointer goes up and down again
@@ -11,9 +11,7 @@
 // Streamlit answer otherwise, it notices and switches itself off, and sliders commit at release, as usual.
 //
 // The browser runs this module once, in the page itself; the function at its end runs whenever `data` changes.
-const SAFARI = /^((?!chrom|android).)*safari/i.test(navigator.userAgent);
-const PACE = SAFARI ? 120 : 60;  // ms between commits; each writes the address, and Safari allows 100 writes in 10 s
-const SLOW = 250;                // ms; after a run that took longer, rest as long as it took
+const PACE = 60, SLOW = 250;     // ms between commits; ms: after a run that took longer, rest as long as it took
 
 let calm = [];                   // keys of sliders, or of containers around them, that commit at release only
 let drag = null;                 // the drag under way: {slider, pointer, sent, grip}
@@ -31,6 +29,8 @@ const middle = thumb => { const r = thumb.getBoundingClientRect(); return r.left
 let tell = () => {}, again = 0;  // says something to the server; the run after which one more is asked for
 
 function news() {                // the script's state changed, or a new run reached mount()
+  clearTimeout(resting);
+  if (ready()) resting = setTimeout(say, RESTS);
   if (again && ready()) { setTimeout(tell, 60, 'again', again); again = 0 }
   if (asked && ready()) { asked = false; took += (performance.now() - sentAt - took) / 3; setTimeout(commit) }
 }
@@ -79,6 +79,33 @@ function commit() {
 // compiles some thirty patterns to find that it need not listen: a tenth of a run.
 listen('message', e => { if (e.source === window && window === window.parent && e.data?.stCommVersion) e.stopImmediatePropagation() });
 
+// The address says where sliders stand. Streamlit could do that, but it does so before it asks for the new picture, and
+// renders the page once more for it: a tenth of the time in which a picture answers. Here it is done once the picture is
+// there and key or finger rests, which also keeps Safari content, where an address changes 100 times in 10 s at most.
+const RESTS = 100;               // ms
+let starts = {}, resting;        // what each slider is left out at, by key
+const place = key => document.querySelector(`.st-key-${CSS.escape(key)} [data-testid="stSlider"] input[type=range]`);
+function say() {
+  const url = new URL(location.href), {searchParams} = url;
+  const newer = document.querySelector('.atlas-starts')?.dataset.starts ?? '{}';
+  for (const [key, start] of Object.entries({...starts, ...JSON.parse(newer)})) {
+    const input = place(key);
+    if (input && Number(input.value) === Number(start)) searchParams.delete(key);
+    else if (input) searchParams.set(key, input.value);
+  }
+  if (url.search !== location.search) history.replaceState(history.state, '', url);
+}
+
+// Back takes back a choice; where sliders stood is no step of the history, also where the server says it.
+const {pushState} = history;
+history.pushState = function (state, title, url) {
+  const to = new URL(url ?? '', location.href), [now, then] = [location, to].map(one => new URLSearchParams(one.search));
+  const changed = [...new Set([...now.keys(), ...then.keys()])].filter(key => now.get(key) !== then.get(key));
+  const only = to.pathname === location.pathname && changed.every(place);
+  (only ? history.replaceState : pushState).call(history, state, title, url);
+};
+signal.addEventListener('abort', () => { history.pushState = pushState });
+
 // The other thing that only the browser knows: how wide the page is, and whether it is light or dark.
 const main = () => document.querySelector('[data-testid="stMainBlockContainer"]');
 const look = () => app && getComputedStyle(app).backgroundColor;
@@ -98,7 +125,7 @@ if (app) colours.observe(app, {attributeFilter: ['class', 'style']});
 signal.addEventListener('abort', () => colours.disconnect());
 
 export default function ({data, setStateValue}) {
-  calm = data.calm; tell = setStateValue;
+  ({calm, starts} = data); tell = setStateValue;
   if (data.again) again = data.run;
   news();
   if (!room) { room = data.room; measure(); if (main()) size.observe(main()) }

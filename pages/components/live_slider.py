@@ -5,7 +5,7 @@ is, and that somebody has switched from light to dark.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -27,16 +27,17 @@ def room(otherwise: int) -> int:
     return max(NARROWEST, min(WIDEST, found))
 
 
-def mount(*, calm: Sequence[str], room: int, again: bool) -> None:
+def mount(*, calm: Sequence[str], starts: Mapping[str, str], room: int, again: bool) -> None:
     """Make every slider of the app follow the finger. Called once per run, by the frame.
 
     calm: keys of sliders, or of containers around sliders, that commit at release only: where a rerun is expensive.
+    starts: keys of sliders that are in the address unless they stand where this says.
     room: how many pixels wide the main column was taken to be.
     again: let the browser ask for one more run when this one is over.
     """
     _component(
         key=MOUNT,
-        data={"calm": list(calm), "room": room, "again": again, "run": time.monotonic_ns()},
+        data={"calm": list(calm), "starts": dict(starts), "room": room, "again": again, "run": time.monotonic_ns()},
         default={"room": room},
         on_room_change=_rerun,
         on_theme_change=_rerun,

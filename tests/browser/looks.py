@@ -41,9 +41,11 @@ def sliders(page: Page) -> dict[str, Locator]:
 
 
 def step(page: Page, thumb: Locator) -> None:
-    """Move a slider by one step: up, or down where it is at its end."""
+    """Move a slider by one step: up, or down where it is at its end. The address says so once it is at rest."""
     at_end = thumb.evaluate("input => Number(input.value) >= Number(input.max)")
+    before = page.url
     thumb.press("ArrowLeft" if at_end else "ArrowRight")
+    page.wait_for_url(lambda url: url != before)
     settle(page)
 
 

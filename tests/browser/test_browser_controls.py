@@ -18,6 +18,7 @@ from tests.browser.looks import (
     pictures,
     press,
     query,
+    select,
     shared_address,
     sliders,
     step,
@@ -126,6 +127,7 @@ def test_plots_follow_a_dragged_slider(server: Server, open_page: Open, path: st
         seen.append(tuple(pictures(page)))
     assert len(set(seen)) >= FEWEST_PICTURES
     page.mouse.up()
+    page.wait_for_url(re.compile(rf"={re.escape(thumb.get_attribute('max') or '')}(&|$)"))
     settle(page)
 
     assert thumb.input_value() == thumb.get_attribute("max")
@@ -218,6 +220,24 @@ def test_back_takes_a_choice_back(server: Server, open_page: Open) -> None:
     assert pictures(page) == before
 
 
+def test_where_sliders_stood_is_no_step_of_the_history(server: Server, open_page: Open) -> None:
+    page = open_page(server.url + "/masks")
+    steps = "history.length"
+    before = page.evaluate(steps)
+    for thumb in sliders(page).values():
+        step(page, thumb)
+    moved = query(page)
+    select(page, ".st-key-masks_view-en", "Context and gradient")
+    assert page.evaluate(steps) == before + 1
+    page.go_back()
+    page.wait_for_url(lambda url: "masks_view" not in url)
+    settle(page)
+    assert query(page) == moved
+    press(page, RESET)
+    assert query(page) == ""
+    assert page.evaluate(steps) == before + 1  # Reset took the place of what was ahead
+
+
 def test_charts_change_their_colours_with_the_theme(server: Server, open_page: Open) -> None:
     page = open_page(server.url + "/translation")
     light = pictures(page)
@@ -247,6 +267,7 @@ def test_keys_in_quick_succession_leave_the_page_alive(server: Server, open_page
     for _ in range(250):
         page.keyboard.press(drawn.choice(["ArrowLeft", "ArrowRight"]))
         page.wait_for_timeout(drawn.choice([5, 20, 50, 90]))
+    page.wait_for_timeout(1000)  # a slow machine may not have begun with the last one yet
     settle(page)
     assert page.get_by_role("dialog").count() == 0
     last = pictures(page)

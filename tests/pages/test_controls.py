@@ -256,6 +256,25 @@ def test_every_refusal_is_named(start: Start) -> None:
     assert at.query_params == {"masks_scale": "0.4"}
 
 
+@pytest.mark.parametrize(("earlier", "value"), [({"masks_query": "2"}, 2), ({}, 4), ({"masks_query": "x"}, 4)])
+def test_a_slider_goes_back_with_the_address(start: Start, earlier: dict[str, str], value: int) -> None:
+    at = start(app)
+    at.slider(key="masks_query").set_value(6).run()
+    assert at.query_params == {"masks_query": "6"}
+    at.query_params.clear()
+    at.query_params.update(earlier)
+    at.run()
+    assert at.slider(key="masks_query").value == shown(at)["query"] == value
+
+
+def test_an_address_of_before_a_slider_moved_does_not_move_it_back(start: Start) -> None:
+    at = start(app, {"masks_query": "2"})
+    at.slider(key="masks_query").set_value(6)
+    at.segmented_control(key="masks_kind.en").set_value("prefix").run()
+    assert shown(at) == changed(query=6, kind="prefix")
+    assert at.query_params == {"masks_query": "6", "masks_kind": "prefix"}
+
+
 def test_parameters_of_others_are_left_alone(start: Start) -> None:
     at = start(app, {"rope_base": "500", "utm_source": HOSTILE, "query": "2"})
     assert shown(at) == changed()
