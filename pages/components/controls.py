@@ -115,14 +115,16 @@ class Panel:
         if low >= high:
             return low
         start = nearest(default, low, high, step)  # what is the usual value may be too much for a short sentence
-        new, asked = (False, None) if self._follows else address.news(key, stayed=self._stayed)
+        known = self._follows and key in st.session_state  # then Streamlit's address may be older than the slider
+        new, asked = (False, None) if known else address.news(key, stayed=self._stayed)
         if new and (asked is not None or key in st.session_state):
             number = start if asked is None else _number(asked, start)
             st.session_state[key] = number if low <= number <= high else start
+        moved = self._have_moved(name, (low, high, step))
         if key in st.session_state:
             wanted = st.session_state[key] + (step if st.session_state.pop(_next(key), False) else 0)
             value = nearest(wanted, low, high, step)  # the bounds may have moved since, or it lies between two steps
-            if value != st.session_state[key] or self._have_moved(name, (low, high, step)):
+            if moved or value != st.session_state[key]:
                 st.session_state[key] = value
         found = st.slider(label, low, high, start, step, key=key, help=help, format=format, width=self._width)
         value = self._values[name] = nearest(found, low, high, step)
@@ -132,9 +134,9 @@ class Panel:
         return value
 
     def _have_moved(self, name: str, bounds: tuple[float, float, float]) -> bool:
-        """Whether a slider has other bounds than in the last run: to Streamlit it is another one, without a value."""
+        """Whether a slider has other bounds than before: to Streamlit it is another one then, without a value."""
         kept = self._own(f"{name}.bounds")
-        before = st.session_state.get(kept)
+        before: tuple[float, float, float] = st.session_state.get(kept, bounds)
         st.session_state[kept] = bounds
         return before != bounds
 

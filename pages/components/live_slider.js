@@ -75,13 +75,15 @@ function commit() {
   }));
 }
 
-// Where nothing embeds the app, what Streamlit tells the page around it comes back to itself, several times a run, and it
-// compiles some thirty patterns to find that it need not listen: a tenth of a run.
-listen('message', e => { if (e.source === window && window === window.parent && e.data?.stCommVersion) e.stopImmediatePropagation() });
+// What Streamlit tells a page around the app comes back to itself where there is none, several times a run; and each time
+// it compiles some thirty patterns of addresses to find that it need not listen.
+listen('message', e => {
+  if (window === window.parent && e.source === window && e.data?.stCommVersion) e.stopImmediatePropagation();
+});
 
-// The address says where sliders stand. Streamlit could do that, but it does so before it asks for the new picture, and
-// renders the page once more for it: a tenth of the time in which a picture answers. Here it is done once the picture is
-// there and key or finger rests, which also keeps Safari content, where an address changes 100 times in 10 s at most.
+// The address says where sliders stand. Streamlit could do that, but before it asks for a new picture, and it renders the
+// page once more for it. Here it is done when the picture is there and key or finger rests; Safari, too, is content then,
+// which lets an address change 100 times in 10 s at most.
 const RESTS = 100;               // ms
 let starts = {}, resting;        // what each slider is left out at, by key
 const place = key => document.querySelector(`.st-key-${CSS.escape(key)} [data-testid="stSlider"] input[type=range]`);

@@ -189,6 +189,18 @@ def test_the_address_keeps_a_slider_whose_bounds_have_moved(server: Server, open
     assert pictures(page) == shown
 
 
+def test_the_address_keeps_a_slider_whose_usual_value_has_moved(server: Server, open_page: Open) -> None:
+    """Of eight dimensions the last is the usual one, of ten still the last: number 7 is then another."""
+    page = open_page(f"{server.url}/sinusoidal?sinusoidal_d_model=8")
+    step(page, sliders(page)["sinusoidal_d_model"])
+    assert "sinusoidal_j=7" in query(page)
+    shown = pictures(page)
+    page.reload()
+    settle(page)
+    assert sliders(page)["sinusoidal_j"].input_value() == "7"
+    assert pictures(page) == shown
+
+
 @pytest.mark.parametrize(
     ("path", "preset", "key", "value"),
     [
