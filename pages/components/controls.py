@@ -126,7 +126,9 @@ class Panel:
             value = nearest(wanted, low, high, step)  # the bounds may have moved since, or it lies between two steps
             if moved or value != st.session_state[key]:
                 st.session_state[key] = value
-        found = st.slider(label, low, high, start, step, key=key, help=help, format=format, width=self._width)
+        found = st.slider(
+            label, low, high, start, step, key=key, help=help, format=format, width=self._width, persist_state="session"
+        )
         value = self._values[name] = nearest(found, low, high, step)
         self._sliders[key] = address.number(value), address.number(start)
         if new and asked is not None and not same_number(asked, value):

@@ -164,6 +164,16 @@ def test_menu_and_back_button(server: Server, open_page: Open, path: str) -> Non
     assert page.url == asked
 
 
+def test_a_page_that_was_left_by_the_menu_still_stands_as_it_did(server: Server, open_page: Open) -> None:
+    page = open_page(f"{server.url}/masks")
+    step(page, sliders(page)["masks_query"])
+    follow(page, "/rank")
+    assert query(page) == ""
+    follow(page, "/masks")
+    assert query(page) == "masks_query=6"
+    assert sliders(page)["masks_query"].input_value() == "6"
+
+
 def follow(page: Page, path: str) -> None:
     """Open a page by the menu bar, where it stands by itself or in one of the sections."""
     link = page.locator(f'a[href$="{path}"]:visible')
