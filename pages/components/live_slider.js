@@ -29,8 +29,7 @@ const middle = thumb => { const r = thumb.getBoundingClientRect(); return r.left
 let tell = () => {}, again = 0;  // says something to the server; the run after which one more is asked for
 
 function news() {                // the script's state changed, or a new run reached mount()
-  clearTimeout(resting);
-  if (ready()) resting = setTimeout(say, RESTS);
+  rest();
   if (again && ready()) { setTimeout(tell, 60, 'again', again); again = 0 }
   if (asked && ready()) { asked = false; took += (performance.now() - sentAt - took) / 3; setTimeout(commit) }
 }
@@ -86,8 +85,11 @@ listen('message', e => {
 // which lets an address change 100 times in 10 s at most.
 const RESTS = 100;               // ms
 let starts = {}, resting;        // what each slider is left out at, by key
+const rest = () => { clearTimeout(resting); resting = setTimeout(say, RESTS) };
+for (const type of ['keyup', 'pointerup', 'input']) listen(type, rest);  // a short run may begin and end unseen
 const place = key => document.querySelector(`.st-key-${CSS.escape(key)} [data-testid="stSlider"] input[type=range]`);
 function say() {
+  if (!ready()) return;          // the end of the run is news
   const url = new URL(location.href), {searchParams} = url;
   const newer = document.querySelector('.atlas-starts')?.dataset.starts ?? '{}';
   for (const [key, start] of Object.entries({...starts, ...JSON.parse(newer)})) {
