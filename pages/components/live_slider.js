@@ -84,12 +84,12 @@ listen('message', e => {
 // page once more for it. Here it is done when the picture is there and key or finger rests; Safari, too, is content then,
 // which lets an address change 100 times in 10 s at most.
 const RESTS = 100;               // ms
-let starts = {}, resting;        // what each slider is left out at, by key
+let starts, resting;             // what each slider is left out at, by key; unknown while the address is of other sliders
 const rest = () => { clearTimeout(resting); resting = setTimeout(say, RESTS) };
 for (const type of ['keyup', 'pointerup', 'input']) listen(type, rest);  // a short run may begin and end unseen
 const place = key => document.querySelector(`.st-key-${CSS.escape(key)} [data-testid="stSlider"] input[type=range]`);
 function say() {
-  if (!ready()) return;          // the end of the run is news
+  if (!starts || !ready()) return;  // the end of the run is news
   const url = new URL(location.href), {searchParams} = url;
   const newer = document.querySelector('.atlas-starts')?.dataset.starts ?? '{}';
   for (const [key, start] of Object.entries({...starts, ...JSON.parse(newer)})) {
@@ -105,9 +105,11 @@ const {pushState} = history;
 history.pushState = function (state, title, url) {
   const to = new URL(url ?? '', location.href), [now, then] = [location, to].map(one => new URLSearchParams(one.search));
   const changed = [...new Set([...now.keys(), ...then.keys()])].filter(key => now.get(key) !== then.get(key));
-  const only = to.pathname === location.pathname && changed.every(place);
+  const same = to.pathname === location.pathname, only = same && changed.every(place);
+  if (!same) starts = undefined;
   (only ? history.replaceState : pushState).call(history, state, title, url);
 };
+listen('popstate', () => { starts = undefined });
 signal.addEventListener('abort', () => { history.pushState = pushState });
 
 // The other thing that only the browser knows: how wide the page is, and whether it is light or dark.
