@@ -23,7 +23,13 @@ def news(key: str, *, stayed: bool) -> tuple[bool, str | None]:
     said: str | None = st.query_params.get(key)
     if key not in st.session_state:
         return True, said
-    return said != st.session_state.get(_known(key)) and (stayed or said is not None), said
+    known = st.session_state.get(_known(key))
+    return said not in (known, st.session_state.get(_stood(key), known)) and (stayed or said is not None), said
+
+
+def stands(key: str, value: str, default: str) -> None:
+    """The browser will let the address say this of a slider: then that is no news."""
+    st.session_state[_stood(key)] = None if value == default else value
 
 
 def write(key: str, value: str, default: str) -> None:
@@ -77,3 +83,7 @@ def mended(url: str, names: Collection[str]) -> str:
 
 def _known(key: str) -> str:
     return f"{key}.address"
+
+
+def _stood(key: str) -> str:
+    return f"{key}.stood"

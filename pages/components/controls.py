@@ -131,6 +131,7 @@ class Panel:
         )
         value = self._values[name] = nearest(found, low, high, step)
         self._sliders[key] = address.number(value), address.number(start)
+        address.stands(key, *self._sliders[key])
         if new and asked is not None and not same_number(asked, value):
             self._refuse(label, asked, value)
         return value
