@@ -1,6 +1,7 @@
 """PCA and t-SNE side by side: the same words, drawn by two rules."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -65,7 +66,8 @@ def controls(panel: Panel, loaded: Loaded) -> Scene:
 
 def sliders(panel: Panel, scene: Scene) -> Scene:
     num_words, settings = len(scene.loaded.words.words), scene.settings
-    with st.container(key="embeddings_calm", gap="small"), panel.beside():  # each move is a t-SNE
+    slow = num_words > embeddings_scene.STUDIED  # then a t-SNE, which each move is, takes longer than a move
+    with st.container(key="embeddings_calm", gap="small") if slow else nullcontext(), panel.beside():
         largest = min(num_words - 1, LARGEST_PERPLEXITY)
         perplexity = panel.slider(
             "perplexity",
