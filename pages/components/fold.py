@@ -17,7 +17,7 @@ import pyarrow as pa
 import streamlit as st
 
 from core.charts.export import to_png, to_svg
-from pages.components.below import here
+from pages.components.below import draw_below
 from pages.components.i18n import _, language
 from pages.components.plot import Plot
 
@@ -64,11 +64,7 @@ def fold(
     snippet: a program in plain PyTorch that reproduces the numbers, or one for each of several libraries by its name.
     """
     opened: str | None = st.session_state.get(_opened(page))
-    below = here()
-    if below is None:
-        _row(page)
-    else:
-        below.draw_row(functools.partial(_row, page), outside=opened is None)
+    draw_below(functools.partial(_row, page), outside=opened is None)
     snippets = {"PyTorch": snippet} if callable(snippet) else snippet
     parts: Mapping[str, Callable[[], None]] = {
         "formula": lambda: _formulas(formula()),
@@ -79,6 +75,11 @@ def fold(
     if opened is not None:
         with st.container(key=f"{page}.folded", border=True):
             parts[opened]()
+
+
+def is_open(page: str) -> bool:
+    """Whether one of the parts is."""
+    return st.session_state.get(_opened(page)) is not None
 
 
 def _row(page: str) -> None:

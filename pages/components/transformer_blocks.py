@@ -1,5 +1,6 @@
 """Blocks and shapes: the stacks as a diagram, from one pass; a block that is clicked says what it is."""
 
+import functools
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,9 @@ from core.charts.stacks import Box, Column, StacksWords, Sublayer
 from core.model_pass import pass_of_network, pass_through
 from core.transformer import EncoderLayer, MultiHeadAttention, Residual, Transformer
 from pages.components import frame, registry, transformer_claims, transformer_fold
+from pages.components.below import draw_below
 from pages.components.controls import Panel
+from pages.components.fold import is_open
 from pages.components.gqa_words import amount
 from pages.components.i18n import _, ngettext
 from pages.components.numbers import percent
@@ -30,13 +33,31 @@ ARROW = ":material/arrow_forward:"
 NAMES = "|".join([kind.value for kind in Kind])
 PATTERN = rf"(encoder|decoder)\.({NAMES})(\.({NAMES}))?"
 DEFAULT = "encoder.self_attention"
+COUNTED = ("parameters", "multiply_adds")  # the columns of the table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Overview:
+    """The blocks of all layers together, in the order in which they ran, and how they are drawn."""
+
+    blocks: Mapping[Block, BlockTrace]
+    rows: Mapping[Block, Mapping[str, int]]  # of the table: what each counts; all normalisations of a stack have one
+    columns: tuple[Column, ...]  # of the diagram
+
+    def share(self, name: str, block: Block) -> float:
+        total = sum(counts[name] for counts in self.rows.values())
+        return float(getattr(self.blocks[block], name) / total) if total else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
     scene: Scene
-    blocks: Mapping[Block, BlockTrace]  # of all layers together, in the order in which they ran
+    overview: Overview
     chosen: Block
+
+    @property
+    def blocks(self) -> Mapping[Block, BlockTrace]:
+        return self.overview.blocks
 
     @property
     def names(self) -> tuple[Block, ...]:
@@ -44,13 +65,7 @@ class Shown:
 
     @property
     def rows(self) -> tuple[Block, ...]:
-        """One row of the table for each; all normalisations of a stack have one."""
-        found = dict.fromkeys(_row_of(block) for block in self.blocks)
-        return tuple(sorted(found, key=lambda row: (list(Side).index(row.side), list(Kind).index(row.kind))))
-
-    def share(self, name: str, block: Block) -> float:
-        total = sum(getattr(trace, name) for trace in self.blocks.values())
-        return float(getattr(self.blocks[block], name) / total) if total else 0.0
+        return tuple(self.overview.rows)
 
 
 controls = choose_subject
@@ -61,10 +76,22 @@ def sliders(panel: Panel, subject: Subject | None) -> Shown | None:
     scene = None if subject is None else choose_sizes(panel, subject)
     if scene is None:
         return None
-    blocks = scene.found.anatomy.in_general()
-    chosen = next((block for block in blocks if _written(block) == asked), None)
-    fallback = next(block for block in blocks if block.kind is Kind.SELF_ATTENTION)
-    return Shown(scene, blocks, chosen or fallback)
+    overview = _overview(scene.found.anatomy)
+    chosen = next((block for block in overview.blocks if _written(block) == asked), None)
+    fallback = next(block for block in overview.blocks if block.kind is Kind.SELF_ATTENTION)
+    return Shown(scene, overview, chosen or fallback)
+
+
+@functools.lru_cache(maxsize=100)
+def _overview(anatomy: Anatomy) -> Overview:
+    blocks = anatomy.in_general()
+    rows: dict[Block, dict[str, int]] = {}
+    for block, trace in blocks.items():
+        row = rows.setdefault(_row_of(block), dict.fromkeys(COUNTED, 0))
+        for name in COUNTED:
+            row[name] += getattr(trace, name)
+    order = sorted(rows, key=lambda row: (list(Side).index(row.side), list(Kind).index(row.kind)))
+    return Overview(blocks, {row: rows[row] for row in order}, columns_of(anatomy, blocks))
 
 
 def _written(block: Block) -> str:
@@ -103,7 +130,8 @@ def picture(panel: Panel, shown: Shown | None) -> None:
         on_select=choose,
         least=LEGIBLE,
     )
-    _link(panel, shown.chosen)
+    link = functools.partial(_link, panel, shown.chosen)
+    draw_below(link, outside=not is_open("transformer_blocks"), says=shown.chosen)
     own = (pass_through, Transformer, EncoderLayer, Residual, MultiHeadAttention, read_anatomy)
     transformer_fold.of_blocks(shown.scene, plot, own if shown.scene.config else (pass_of_network, read_anatomy))
 
@@ -170,15 +198,14 @@ def columns_of(anatomy: Anatomy, blocks: Mapping[Block, BlockTrace]) -> tuple[Co
 
 
 def _diagram(shown: Shown) -> Part:
-    columns = columns_of(shown.scene.found.anatomy, shown.blocks)
-    shares = [shown.share("multiply_adds", block) for block in shown.blocks]
+    shares = [shown.overview.share("multiply_adds", block) for block in shown.blocks]
     sides = [side for side in Side if Block(side, Kind.EMBEDDING) in shown.blocks]
     inputs = {Side.ENCODER: _("tokens to read"), Side.DECODER: _("tokens so far")}
     return part(
         "stacks",
         diagram.stacks,
         diagram.stacks_data(
-            columns,
+            shown.overview.columns,
             shares,
             [percent(share) if share else "" for share in shares],
             [shape(trace.inside) for trace in shown.blocks.values()],
@@ -207,7 +234,7 @@ def _end(shown: Shown) -> str:
 
 
 def _table(shown: Shown) -> Part:
-    counts = [[_sum(shown, row, name) for name in ("parameters", "multiply_adds")] for row in shown.rows]
+    counts = [[row[name] for name in COUNTED] for row in shown.overview.rows.values()]
     short = {Side.ENCODER: _("E"), Side.DECODER: _("D")}
     both = len({block.side for block in shown.rows if block.kind is not Kind.OUTPUT}) > 1
     return part(
@@ -230,10 +257,6 @@ def _table(shown: Shown) -> Part:
     )
 
 
-def _sum(shown: Shown, row: Block, name: str) -> int:
-    return sum(getattr(trace, name) for block, trace in shown.blocks.items() if _row_of(block) == row)
-
-
 # ------------------------------------------------------------------------------------------------------------ in words
 
 
@@ -250,7 +273,7 @@ def _facts(shown: Shown) -> str:
         _("What it does"): what_it_does(block),
         _("Shape"): f"{_unbroken(trace.entering)} → {_inside(trace, block)}{_unbroken(trace.leaving)}",
         _("Parameters"): _parameters(shown, trace, layers if repeated else 1),
-        _("Multiply-adds"): f"{trace.multiply_adds:,} ({percent(shown.share('multiply_adds', block))})",
+        _("Multiply-adds"): f"{trace.multiply_adds:,} ({percent(shown.overview.share('multiply_adds', block))})",
     }
     rows = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in lines.items())
     return f'<table class="atlas-facts">{rows}</table>'
@@ -273,7 +296,7 @@ def _unbroken(sizes: tuple[int, ...]) -> str:
 def _parameters(shown: Shown, trace: BlockTrace, layers: int) -> str:
     if trace.shared and not trace.parameters:
         return _("{count:,}, shared with the embedding").format(count=trace.shared)
-    counted = f"{trace.parameters:,} ({percent(shown.share('parameters', shown.chosen))})"
+    counted = f"{trace.parameters:,} ({percent(shown.overview.share('parameters', shown.chosen))})"
     if layers == 1 or not trace.parameters:
         return counted
     return f"{layers} × {trace.parameters // layers:,} = {counted}"
@@ -281,13 +304,13 @@ def _parameters(shown: Shown, trace: BlockTrace, layers: int) -> str:
 
 def _in_words(shown: Shown) -> Sequence[str]:
     scene, anatomy = shown.scene, shown.scene.found.anatomy
-    most = max(shown.blocks, key=lambda block: shown.share("multiply_adds", block))
+    most = max(shown.blocks, key=lambda block: shown.overview.share("multiply_adds", block))
     return (
         _("{parameters} parameters and {multiply_adds} multiply-adds for a batch of {batch}.").format(
             parameters=f"{anatomy.parameters:,}", multiply_adds=amount(anatomy.multiply_adds), batch=scene.sizes.batch
         ),
         _("The largest share of the multiply-adds, {share}, goes to “{block}” ({side}).").format(
-            share=percent(shown.share("multiply_adds", most)), block=row_name(most), side=side_name(most.side)
+            share=percent(shown.overview.share("multiply_adds", most)), block=row_name(most), side=side_name(most.side)
         ),
         _("A real pass: numbers went through every layer, and hooks took down the shapes.")
         if scene.found.real
