@@ -19,7 +19,7 @@ from pages.components import (
     masks_weights,
 )
 from pages.components.controls import Panel
-from pages.components.i18n import _
+from pages.components.i18n import _, joined
 from pages.components.masks_scene import Scene, scene
 from pages.components.masks_sliders import sliders
 from pages.components.words import claim_cards, heading
@@ -53,7 +53,7 @@ def render() -> None:
 
 def _picture(panel: Panel, shown: Scene) -> None:
     if shown.said:
-        st.info(" ".join(shown.said))
+        st.info(joined(shown.said))
     plots = VIEWS[shown.settings.view](panel, shown)
     masks_fold.draw(shown, plots)
     if shown.settings.view in CLAIMS_FOLLOW:

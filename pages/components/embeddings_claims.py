@@ -18,7 +18,7 @@ from core.models import ModelError
 from pages.components import embeddings_scene, shelf
 from pages.components.arriving import arrive, watch
 from pages.components.embeddings_words import TOY, Loaded, offered, read_vocabulary
-from pages.components.i18n import _
+from pages.components.i18n import _, joined
 from pages.components.numbers import percent, signed
 from pages.components.words import Claim
 
@@ -38,7 +38,7 @@ def of_sums() -> tuple[Claim, ...]:
     trials: Mapping[str, SumTrial] = arrived.value
     verdict = sum_verdict(list(trials.values()))
     label = _("without the inputs") if verdict is Verdict.ONLY_IF else None
-    return (Claim(statement, verdict, " ".join(_tried(name, trial) for name, trial in trials.items()), label=label),)
+    return (Claim(statement, verdict, joined(_tried(name, trial) for name, trial in trials.items()), label=label),)
 
 
 def _try_sums(on_progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> Mapping[str, SumTrial]:

@@ -26,7 +26,7 @@ from core.models import TranslationModel
 from core.quality import read_pairs
 from pages.components import heads_model
 from pages.components.heads_model import Read
-from pages.components.i18n import _
+from pages.components.i18n import _, joined
 from pages.components.typed import quoted
 from pages.components.words import Claim
 
@@ -83,7 +83,7 @@ def labels(read: Read) -> Claim:
     return Claim(
         _("Heads are “the grammar head, the meaning head, the position head”."),
         labels_verdict(found),
-        " ".join(sentences),
+        joined(sentences),
         label=_("some have a place") if labels_verdict(found) is Verdict.ONLY_IF else None,
     )
 

@@ -7,7 +7,7 @@ them. The catalogues are compiled when the server starts, so that no generated f
 import functools
 import gettext
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -62,6 +62,11 @@ def browser_language() -> str:
 def _(message: str) -> str:
     """Translate a message."""
     return _catalogue(language()).gettext(message)
+
+
+def joined(sentences: Iterable[str]) -> str:
+    """One after the other, with a space between them where the language has one."""
+    return ("" if language() == "zh_CN" else " ").join(sentences)
 
 
 def ngettext(singular: str, plural: str, count: int) -> str:

@@ -22,7 +22,7 @@ from core.claims.masks import (
     runs_verdict,
     xlnet_row,
 )
-from pages.components.i18n import _
+from pages.components.i18n import _, joined
 from pages.components.masks_scene import Scene, Settings, unmasked_weights
 from pages.components.words import Claim
 
@@ -140,4 +140,4 @@ def _gradient(scene: Scene) -> Claim:
         )
     if leak.forbidden + leak.own_forbidden == 0:
         parts = [_("The mask on screen forbids nothing.")]
-    return Claim(_("Where a mask forbids to look, the gradient is zero."), gradient_verdict(leak), " ".join(parts))
+    return Claim(_("Where a mask forbids to look, the gradient is zero."), gradient_verdict(leak), joined(parts))

@@ -10,7 +10,7 @@ from core.charts import curves
 from core.layer_times import Times
 from core.recurrence import RECURRENT, Layer
 from core.units import milliseconds
-from pages.components.i18n import _
+from pages.components.i18n import _, joined
 from pages.components.job import job
 from pages.components.plot import Part, part
 
@@ -70,7 +70,7 @@ def in_words(times: Times) -> str:
     ]
     if faster:
         said.append(_("Faster than attention: {layers}.").format(layers=", ".join(faster)))
-    return " ".join(said)
+    return joined(said)
 
 
 def offer(dim: int) -> None:

@@ -127,6 +127,7 @@ def _complex_form(chosen: Chosen, found: Found) -> str:
     after = found.compared.permuted[0][list(order)][2 * chosen.pair : 2 * chosen.pair + 2].tolist()
     angle = float(found.angles[chosen.pair])
     product = f"({a:.4f} {b:+.4f} i) · e<sup>{angle:.4f} i</sup> = <b>{after[0]:.4f} {after[1]:+.4f} i</b>"
+    product = product.replace("-", "−")
     name = html.escape(_("Pair {pair} as a complex number").format(pair=chosen.pair))
     return f'<div class="atlas-tokens"><b>{name}</b><span>{product}</span></div>'
 

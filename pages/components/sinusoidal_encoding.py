@@ -10,6 +10,7 @@ from core.charts import curves, fields
 from core.positions.frequencies import wavelengths
 from core.positions.sinusoidal import dimension_frequencies, similarity_by_distance
 from pages.components.i18n import _
+from pages.components.numbers import signed
 from pages.components.plot import Part, Plot, clicks, figure, part, picked
 from pages.components.sinusoidal_scene import FEW_POINTS, Waves
 from pages.components.words import look_for
@@ -109,7 +110,7 @@ def _numbers(waves: Waves, encoding: Tensor) -> str:
     """The first dimensions of the two positions, in HTML."""
     lines = "".join(
         f"<tr><th>PE({position})</th>"
-        + "".join(f"<td>{value:.3f}</td>" for value in encoding[position, :PRINTED].tolist())
+        + "".join(f"<td>{signed(value, 3)}</td>" for value in encoding[position, :PRINTED].tolist())
         + "</tr>"
         for position in (waves.m, waves.n)
     )

@@ -33,7 +33,7 @@ from core.transformer import NormPlace
 from core.transformer_costs import BYTES, Cost, Growth, Part, cost_parts, growth
 from core.transformer_presets import PUBLISHED
 from pages.components.gqa_words import amount
-from pages.components.i18n import _
+from pages.components.i18n import _, joined
 from pages.components.numbers import percent, signed
 from pages.components.words import Claim
 
@@ -215,7 +215,7 @@ def important(model: TranslationModel, here: Influence | None) -> Claim:
     return Claim(
         _("A token with much attention is an important token."),
         verdict,
-        " ".join(parts),
+        joined(parts),
         label=_("more or less") if verdict is Verdict.ONLY_IF else None,
     )
 

@@ -16,7 +16,7 @@ from core.models import TranslationModel
 from core.quality import Metric
 from core.width_study import COMPARED
 from pages.components import translation_quality, translator
-from pages.components.i18n import _
+from pages.components.i18n import _, joined
 from pages.components.translation_scene import Scene
 from pages.components.translator import Method
 from pages.components.words import Claim
@@ -74,7 +74,7 @@ def _structure(model: TranslationModel, method: Method) -> Claim:
         measured.append(_("It says “{text}”.").format(text=said.text))
     if verdict is Verdict.UNDECIDED:
         measured.append(_("Choose T5-small to test it."))
-    return Claim(statement, verdict, " ".join(measured))
+    return Claim(statement, verdict, joined(measured))
 
 
 def _search(scene: Scene) -> Claim:
