@@ -1,9 +1,9 @@
 """The floor that pages are measured against: an otherwise empty page with one slider and the chart of a page.
 
 The benchmark puts the charts that it saw on pages, each with its data after every move of the slider, into the folder
-that the environment names in FLOOR_CHARTS, and asks for one: /?chart=masks. The slider is bound to the address, as the
-app's are. The floor runs under the conditions of the app: the same configuration, torch and transformers imported,
-garbage frozen (or not, with &garbage=default).
+that the environment names in FLOOR_CHARTS, and asks for one: /?chart=masks. The slider stands in the address, as the
+app's do; here Streamlit itself sees to it. The floor runs under the conditions of the app: the same configuration,
+torch and transformers imported, garbage frozen (or not, with &garbage=default).
 """
 
 import base64
