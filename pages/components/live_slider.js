@@ -76,9 +76,13 @@ function commit() {
 
 // What Streamlit tells a page around the app comes back to itself where there is none, several times a run; and each time
 // it compiles some thirty patterns of addresses to find that it need not listen.
-listen('message', e => {
-  if (window === window.parent && e.source === window && e.data?.stCommVersion) e.stopImmediatePropagation();
-});
+const {postMessage} = window;
+if (window === window.parent) {
+  window.postMessage = function (message, ...rest) {
+    if (!message?.stCommVersion) postMessage.call(this, message, ...rest);
+  };
+}
+signal.addEventListener('abort', () => { window.postMessage = postMessage });
 
 // The address says where sliders stand. Streamlit could do that, but before it asks for a new picture, and it renders the
 // page once more for it. Here it is done when the picture is there and key or finger rests; Safari, too, is content then,
