@@ -81,10 +81,9 @@ def field(
     words = words or FieldWords()
     if outer_width:
         width = outer_width - tokens.beside_axis(rows or ["0000"], style.font_size)
-    row = "field_rows[datum.row]" if rows else "format(datum.row, 'd')"
     tooltip = {
-        words.row: row,
-        words.column: "format(datum.column, 'd')",
+        words.row: "field_rows[datum.row]" if rows else "datum.row",
+        words.column: "datum.column",
         words.value: "format(datum.value, '.4f')",
     }
     cells = (
@@ -94,6 +93,7 @@ def field(
             strokeWidth=1 if rows else 0.5,
             tooltip=alt.expr(tokens.record(tooltip)),
             cursor=hand(clickable),
+            aria=False,  # nobody hears of what is painted; and a sentence for each cell takes as long as all else
         )
         .encode(
             x=alt.X("x:Q", scale=_scale(), axis=_across(words)),
