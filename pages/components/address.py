@@ -7,11 +7,20 @@ language or the other, and a slider it would make wait; so these, and values wit
 import contextlib
 import urllib.parse
 from collections.abc import Collection
+from dataclasses import dataclass
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from pages.components import registry
+
+
+@dataclass(slots=True)
+class _Said:
+    """What the address says of a value, as far as this session knows: then it is no news."""
+
+    by_us: str | None = None
+    by_browser: str | None = None  # of a slider that has moved since
 
 
 def news(key: str, *, stayed: bool) -> tuple[bool, str | None]:
@@ -23,13 +32,13 @@ def news(key: str, *, stayed: bool) -> tuple[bool, str | None]:
     said: str | None = st.query_params.get(key)
     if key not in st.session_state:
         return True, said
-    known = st.session_state.get(_known(key))
-    return said not in (known, st.session_state.get(_stood(key), known)) and (stayed or said is not None), said
+    known = _said(key)
+    return said not in (known.by_us, known.by_browser) and (stayed or said is not None), said
 
 
 def stands(key: str, value: str, default: str) -> None:
-    """The browser will let the address say this of a slider: then that is no news."""
-    st.session_state[_stood(key)] = None if value == default else value
+    """The browser will let the address say this of a slider."""
+    _said(key).by_browser = None if value == default else value
 
 
 def write(key: str, value: str, default: str) -> None:
@@ -39,7 +48,8 @@ def write(key: str, value: str, default: str) -> None:
         st.query_params[key] = value
     elif value == default and said is not None:
         del st.query_params[key]
-    st.session_state[_known(key)] = None if value == default else value
+    known = _said(key)
+    known.by_us = known.by_browser = None if value == default else value
 
 
 def drop(key: str) -> None:
@@ -47,7 +57,8 @@ def drop(key: str) -> None:
     if key in st.query_params:
         with contextlib.suppress(StreamlitAPIException):  # Streamlit still keeps it for a control of its own
             del st.query_params[key]
-    st.session_state[_known(key)] = None
+    known = _said(key)
+    known.by_us = known.by_browser = None
 
 
 def number(value: float) -> str:
@@ -81,9 +92,6 @@ def mended(url: str, names: Collection[str]) -> str:
     return f"{above}/{name}" if left_over else url
 
 
-def _known(key: str) -> str:
-    return f"{key}.address"
-
-
-def _stood(key: str) -> str:
-    return f"{key}.stood"
+def _said(key: str) -> _Said:
+    said: dict[str, _Said] = st.session_state.setdefault("address", {})
+    return said.setdefault(key, _Said())

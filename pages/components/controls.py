@@ -36,6 +36,7 @@ Chosen = TypeVar("Chosen")
 
 AGAIN = "panel.again"  # in the session's state: the browser shall ask for one more run
 STARTS = "panel.starts"  # there, too: the defaults of the page's sliders, by key, as an address has them
+NEXT = "panel.next"  # there, too: the key of the slider that Play moves on in the next run
 PLAY_SECONDS = 0.9
 HALF = 110  # pixels, of a control beside another; what it really gets is half of the sidebar (frame.css)
 MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_{}[]()<>#+-.!|~$:"})  # to be read as they are
@@ -52,6 +53,9 @@ class Panel:
         self._defaults: dict[str, Any] = {}
         self._values: dict[str, Any] = {}  # what the controls returned
         self._bounds: dict[str, tuple[float, float]] = {}
+        # of every slider of the session: its bounds and its step
+        self._steps: dict[str, tuple[float, float, float]] = st.session_state.setdefault("panel.steps", {})
+        self._next: str | None = st.session_state.pop(NEXT, None)  # the slider that Play moves on now
         self._refusals: list[str] = []
         self._width: int | Literal["stretch"] = "stretch"  # of controls
         self._sliders: dict[str, tuple[str, str]] = {}  # their values and defaults, as an address has them
@@ -115,16 +119,17 @@ class Panel:
         if low >= high:
             return low
         start = nearest(default, low, high, step)  # what is the usual value may be too much for a short sentence
-        known = self._follows and key in st.session_state  # then Streamlit's address may be older than the slider
+        held: Number | None = st.session_state.get(key)
+        known = self._follows and held is not None  # then Streamlit's address may be older than the slider
         new, asked = (False, None) if known else address.news(key, stayed=self._stayed)
-        if new and (asked is not None or key in st.session_state):
+        if new and (asked is not None or held is not None):
             number = start if asked is None else _number(asked, start)
-            st.session_state[key] = number if low <= number <= high else start
-        moved = self._have_moved(name, (low, high, step))
-        if key in st.session_state:
-            wanted = st.session_state[key] + (step if st.session_state.pop(_next(key), False) else 0)
+            held = st.session_state[key] = number if low <= number <= high else start
+        moved = self._have_moved(key, (low, high, step))
+        if held is not None:
+            wanted = held + (step if self._next == key and not self._follows else 0)
             value = nearest(wanted, low, high, step)  # the bounds may have moved since, or it lies between two steps
-            if moved or value != st.session_state[key]:
+            if moved or value != held:
                 st.session_state[key] = value
         found = st.slider(
             label, low, high, start, step, key=key, help=help, format=format, width=self._width, persist_state="session"
@@ -136,11 +141,10 @@ class Panel:
             self._refuse(label, asked, value)
         return value
 
-    def _have_moved(self, name: str, bounds: tuple[float, float, float]) -> bool:
+    def _have_moved(self, key: str, bounds: tuple[float, float, float]) -> bool:
         """Whether a slider has other bounds than before: to Streamlit it is another one then, without a value."""
-        kept = self._own(f"{name}.bounds")
-        before: tuple[float, float, float] = st.session_state.get(kept, bounds)
-        st.session_state[kept] = bounds
+        before = self._steps.get(key, bounds)
+        self._steps[key] = bounds
         return before != bounds
 
     def _say(self) -> None:
@@ -402,7 +406,7 @@ class Panel:
             now = time.monotonic()
             if playing and now - st.session_state.get(played, now) > PLAY_SECONDS / 2:  # not the run that drew the page
                 st.session_state[played] = now
-                st.session_state[_next(key)] = True
+                st.session_state[NEXT] = key
                 st.rerun()
 
         if playing:
@@ -458,10 +462,6 @@ class Panel:
 
 def _bolt(label: str) -> str:
     return f":material/bolt: {label}"
-
-
-def _next(key: str) -> str:
-    return f"{key}.next"
 
 
 def _number(text: str, otherwise: Number) -> Number:
