@@ -193,6 +193,7 @@ def _blocks(style: Style, words: StacksWords, size: float, room: float) -> list[
             cornerRadius=5,
             cursor=hand(True),
             tooltip=alt.expr(tokens.record(tooltip)),
+            description=alt.expr("block_names[datum.n] + ' ' + datum.text"),
         )
         .encode(x2="x2:Q", y2="y2:Q", color=alt.Color("share:Q", scale=style.weights.scale(), legend=None))
     )

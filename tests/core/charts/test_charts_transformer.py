@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -153,6 +154,7 @@ def test_stacks_are_drawn(look: Any, make: Any, pre: bool) -> None:
     spec = stacks(look, names, words(len(columns)), title="Click", outer_width=600).to_dict()
     svg = to_svg(spec, laid_out(columns), look)
     assert ">block 1<" in svg
+    assert re.search(r'aria-label="block 1 \d+%"', svg)  # what a screen reader says
     assert ">2 × 5 × 99<" in svg
     assert ">Encoder · 1 ×<" in svg
     (param,) = (param for param in spec["params"] if "select" in param)
