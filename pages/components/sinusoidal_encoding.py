@@ -115,7 +115,8 @@ def _numbers(waves: Waves, encoding: Tensor) -> str:
         for position in (waves.m, waves.n)
     )
     title = _("The first dimensions of positions m and n")
-    return f'<div class="atlas-look"><b>{html.escape(title)}</b><table class="atlas-grid dense">{lines}</table></div>'
+    table = f'<table class="atlas-grid dense" style="white-space: nowrap">{lines}</table>'
+    return f'<div class="atlas-look"><b>{html.escape(title)}</b><div style="overflow-x: auto">{table}</div></div>'
 
 
 def _in_words(waves: Waves) -> Sequence[str]:
