@@ -85,15 +85,18 @@ if (window === window.parent) {
 signal.addEventListener('abort', () => { window.postMessage = postMessage });
 
 // The address says where sliders stand. Streamlit could do that, but before it asks for a new picture, and it renders the
-// page once more for it. Here it is done when the picture is there and key or finger rests; Safari, too, is content then,
+// page once more for it. Here it is done when the picture is there and no slider moves; Safari, too, is content then,
 // which lets an address change 100 times in 10 s at most.
 const RESTS = 100;               // ms
 let starts, resting;             // what each slider is left out at, by key; unknown while the address is of other sliders
-const rest = () => { clearTimeout(resting); resting = setTimeout(say, RESTS) };
-for (const type of ['keyup', 'pointerup', 'input']) listen(type, rest);  // a short run may begin and end unseen
+const rest = () => { clearTimeout(resting); resting = setTimeout(say, RESTS, 10 * RESTS) };
+const sliders = new MutationObserver(rest);  // on a busy machine the end of a run is here well before what it says
+if (app) sliders.observe(app, {attributeFilter: ['value'], subtree: true});
+signal.addEventListener('abort', () => sliders.disconnect());
 const place = key => document.querySelector(`.st-key-${CSS.escape(key)} [data-testid="stSlider"] input[type=range]`);
-function say() {
+function say(later) {
   if (!starts || !ready()) return;  // the end of the run is news
+  if (later) resting = setTimeout(say, later);  // a slider may be drawn that was not there before
   const url = new URL(location.href), {searchParams} = url;
   const newer = document.querySelector('.atlas-starts')?.dataset.starts ?? '{}';
   for (const [key, start] of Object.entries({...starts, ...JSON.parse(newer)})) {
