@@ -30,6 +30,7 @@ let tell = () => {}, again = 0;  // says something to the server; the run after 
 
 function news() {                // the script's state changed, or a new run reached mount()
   rest();
+  fade();
   if (again && ready()) { setTimeout(tell, 60, 'again', again); again = 0 }
   if (asked && ready()) { asked = false; took += (performance.now() - sentAt - took) / 3; setTimeout(commit) }
 }
@@ -118,6 +119,17 @@ history.pushState = function (state, title, url) {
 };
 listen('popstate', () => { starts = undefined });
 signal.addEventListener('abort', () => { history.pushState = pushState });
+
+// What is drawn again turns pale if that takes long. Streamlit begins this with every run and only shows it later; until
+// then the browser would draw each element in a layer of its own, so the style sheet waits for the word that is said here.
+const LONG = 500;                // ms
+let fading;
+function fade() {
+  clearTimeout(fading);
+  if (ready()) app?.removeAttribute('data-long');
+  else fading = setTimeout(() => app?.setAttribute('data-long', ''), LONG);
+}
+signal.addEventListener('abort', () => { clearTimeout(fading); app?.removeAttribute('data-long') });
 
 // The other thing that only the browser knows: how wide the page is, and whether it is light or dark.
 const main = () => document.querySelector('[data-testid="stMainBlockContainer"]');
