@@ -372,46 +372,50 @@ def _named(
     along = np.linspace(0, 1, 24)[:, None, None]
     shafts = (arrows[:, 0] + along * (arrows[:, 1] - arrows[:, 0])).reshape(-1, 2) * (unit, -unit)
     dots = np.vstack((dots, np.column_stack((shafts - 3, shafts + 3))))
+    tried = list(order)[:_TRIED]
+    wide = [min(tokens.text_width(names[word], _FONT), _LONGEST) for word in tried]
+    gaps = [_GAP + (_RING if word in ringed else 0) for word in tried]
+    sides_of = _boxes(spots[tried], np.array(wide), np.array(gaps))  # (tried, 4, 4)
+    covered = 0.6 * _overlap(sides_of.reshape(-1, 4), dots) + _outside(sides_of.reshape(-1, 4), unit)
     boxes = np.array(taken).reshape(-1, 4)
     shown, sides = [], []
-    for word in list(order)[:_TRIED]:
-        wide = min(tokens.text_width(names[word], _FONT), _LONGEST)
-        sides_of = _boxes(spots[word], wide, _GAP + (_RING if word in ringed else 0))
-        covered = [_overlap(box, boxes) + 0.6 * _overlap(box, dots) + _outside(box, unit) for box in sides_of]
-        best = int(np.argmin(covered))
-        if covered[best] > 1 and len(names) > _ALL_NAMED:
+    for word, around, lost in zip(tried, sides_of, covered.reshape(-1, 4), strict=True):
+        lost = lost + _overlap(around, boxes)
+        best = int(lost.argmin())
+        if lost[best] > 1 and len(names) > _ALL_NAMED:
             continue
-        boxes = np.vstack((boxes, sides_of[best]))
+        boxes = np.vstack((boxes, around[best]))
         shown.append(word)
         sides.append(best)
     return shown, sides
 
 
-def _boxes(spot: Array, wide: float, gap: float) -> list[Array]:
-    """Left, top, right and bottom of a name on each of its sides."""
-    x, y = spot
-    half, up = _FONT * 0.55, 0.8 * gap
-    return [
-        np.array([x + gap, y - half, x + gap + wide, y + half]),
-        np.array([x - gap - wide, y - half, x - gap, y + half]),
-        np.array([x - wide / 2, y - up - 2 * half, x + wide / 2, y - up]),
-        np.array([x - wide / 2, y + up, x + wide / 2, y + up + 2 * half]),
-    ]
+def _boxes(spots: Array, wide: Array, gaps: Array) -> Array:
+    """Left, top, right and bottom of names on each of their sides, (count, 4, 4)."""
+    x, y = spots.T
+    half, up = np.full_like(x, _FONT * 0.55), 0.8 * gaps
+    right = (x + gaps, y - half, x + gaps + wide, y + half)
+    left = (x - gaps - wide, y - half, x - gaps, y + half)
+    above = (x - wide / 2, y - up - 2 * half, x + wide / 2, y - up)
+    below = (x - wide / 2, y + up, x + wide / 2, y + up + 2 * half)
+    return np.array((right, left, above, below)).transpose(2, 0, 1)
 
 
-def _overlap(box: Array, others: Array) -> float:
-    """Square pixels that a box shares with others."""
-    across = np.minimum(box[2], others[:, 2]) - np.maximum(box[0], others[:, 0])
-    down = np.minimum(box[3], others[:, 3]) - np.maximum(box[1], others[:, 1])
-    return float((across.clip(0) * down.clip(0)).sum())
+def _overlap(boxes: Array, others: Array) -> Array:
+    """Square pixels that each box, (count, 4), shares with others."""
+    across = np.minimum(boxes[:, None, 2], others[:, 2]) - np.maximum(boxes[:, None, 0], others[:, 0])
+    down = np.minimum(boxes[:, None, 3], others[:, 3]) - np.maximum(boxes[:, None, 1], others[:, 1])
+    shared: Array = (np.maximum(across, 0) * np.maximum(down, 0)).sum(axis=1)
+    return shared
 
 
-def _outside(box: Array, unit: float) -> float:
-    """Square pixels of a box that lie beyond the picture."""
-    edge = unit * ASPECT
-    across = max(0.0, box[2] - edge) + max(0.0, -edge - box[0])
-    down = max(0.0, box[3] - unit) + max(0.0, -unit - box[1])
-    return float(across * (box[3] - box[1]) + down * (box[2] - box[0]))
+def _outside(boxes: Array, unit: float) -> Array:
+    """Square pixels of each box, (count, 4), that lie beyond the picture."""
+    edges = unit * np.array([-ASPECT, -1, ASPECT, 1])
+    beyond = np.maximum((boxes - edges) * (-1, -1, 1, 1), 0)  # (count, 4)
+    width, height = boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]
+    outside: Array = (beyond[:, 0] + beyond[:, 2]) * height + (beyond[:, 1] + beyond[:, 3]) * width
+    return outside
 
 
 # -------------------------------------------------------------------------------------------------------- the legend

@@ -82,12 +82,12 @@ def leave(place: str) -> None:
 def watch(place: str, label: str = "") -> None:
     """Draw the page again when the result is there; meanwhile a line of progress, if it has a label."""
     asked: _Asked | None = st.session_state.get(_key(place))
-    job = asked.job if asked is not None and asked.job.running else None
+    if asked is None or not asked.job.running:
+        return
+    job = asked.job
 
-    @st.fragment(run_every=EVERY if job is not None else None)
+    @st.fragment(run_every=EVERY)
     def look() -> None:
-        if job is None:
-            return
         if not job.running:
             st.rerun()
         if label:

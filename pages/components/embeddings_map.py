@@ -184,6 +184,7 @@ def _part(
     note: int | None = None,
 ) -> Part:
     words = scene.loaded.words
+    height = embeddings_scene.map_height(scene.loaded, HEIGHT, 0.5)
     reach, spokes = None, torch.zeros(0, 2)
     if points is None:
         frames = scatter.scatter_data(torch.zeros(0, 2), (), (), note=note)
@@ -204,7 +205,7 @@ def _part(
             spokes=spokes.numpy(),
             faint=note is not None,
             note=note,
-            height=embeddings_scene.map_height(scene.loaded, HEIGHT, 0.5),
+            height=height,
             nonce=clicks(KEY),
         )
     return part(
@@ -218,7 +219,7 @@ def _part(
         axis_names=axis_names,
         words=embeddings_scene.scatter_words(),
         title=title,
-        height=embeddings_scene.map_height(scene.loaded, HEIGHT, 0.5),
+        height=height,
     )
 
 
