@@ -31,10 +31,11 @@ class Arrival:
     failed: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class _Asked:
     settings: Hashable
     job: Job
+    missed: bool = False  # whether the page is drawn without the result
 
 
 @st.cache_resource(show_spinner=False)
@@ -45,14 +46,17 @@ def _kept() -> OrderedDict[Hashable, Any]:
 def arrive(place: str, settings: Hashable, work: Work, *, worker: str) -> Arrival:
     """The result of `work`, which depends on nothing but the settings; None as a result is not kept."""
     found = _kept().get(settings)
-    if found is not None:
-        return Arrival(found)
     asked: _Asked | None = st.session_state.get(_key(place))
+    if found is not None:
+        if asked is not None:
+            asked.missed = False
+        return Arrival(found)
     if asked is None or asked.settings != settings or asked.job.cancel.is_set():
         leave(place)
         asked = st.session_state[_key(place)] = _Asked(settings, begin(_keeping(settings, work), worker))
         asked.job.finished.wait(PATIENCE)
-    if asked.job.running:
+    asked.missed = asked.job.running
+    if asked.missed:
         return Arrival(None, waiting=True)
     return Arrival(asked.job.result, failed=asked.job.failed)
 
@@ -82,9 +86,9 @@ def leave(place: str) -> None:
 def watch(place: str, label: str = "") -> None:
     """Draw the page again when the result is there; meanwhile a line of progress, if it has a label."""
     asked: _Asked | None = st.session_state.get(_key(place))
-    if asked is None or not asked.job.running:
+    if asked is None or not asked.missed:
         return
-    job = asked.job
+    job = asked.job  # it may be over by now
 
     @st.fragment(run_every=EVERY)
     def look() -> None:

@@ -71,6 +71,23 @@ def test_meanwhile_it_tells_how_far_it_is(start: Start, gate: Gate) -> None:
     assert not at.run().get("progress")
 
 
+def app_that_is_slow_itself(gate: object) -> None:
+    """The result comes after the page has looked for it, and before the page is complete."""
+    import streamlit as st
+
+    from pages.components.arriving import arrive, watch
+
+    found = arrive("tests.place", "slow page", gate.work, worker="tests")  # type: ignore[attr-defined]
+    gate.open.set()  # type: ignore[attr-defined]
+    st.session_state["arriving.tests.place"].job.finished.wait(10)
+    watch("tests.place")
+    st.json([found.value, found.waiting, found.failed])
+
+
+def test_what_arrives_before_the_page_is_complete_is_drawn(start: Start, gate: Gate) -> None:
+    assert shown(start(app_that_is_slow_itself, gate=gate)) == ["here", False, False]
+
+
 def test_what_is_quick_is_there_at_once(start: Start, gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arriving, "PATIENCE", 30.0)
     gate.open.set()
