@@ -24,7 +24,7 @@ from tests.browser.looks import (
     step,
     title,
 )
-from tools.browser import Server, page_paths, settle
+from tools.browser import PATIENCE, Server, page_paths, settle
 
 pytestmark = pytest.mark.browser
 
@@ -229,6 +229,30 @@ def test_the_address_keeps_what_a_preset_of_another_view_says(
     page.reload()
     settle(page)
     assert page.locator(f".st-key-{key} input").input_value() == value
+
+
+def test_the_address_says_what_a_slider_shows_long_after_the_run(server: Server, open_page: Open) -> None:
+    """On a busy machine the browser may know the end of a run well before it has drawn what the run says."""
+    page = open_page(server.url + "/masks")
+    page.wait_for_timeout(1500)  # nothing is looked at any more
+    late = "input => { input.value = 7; input.setAttribute('value', 7) }"  # as React does it
+    sliders(page)["masks_query"].evaluate(late)
+    page.wait_for_url(re.compile("masks_query=7"))
+
+
+def test_what_is_drawn_again_turns_pale_only_if_it_takes_long(server: Server, open_page: Open) -> None:
+    page = open_page(server.url + "/masks")
+    app, part = page.locator('[data-testid="stApp"]'), page.locator(f"{MAIN} [data-testid='stElementContainer']").first
+    fades = "part => { part.dataset.stale = 'true'; return getComputedStyle(part).transitionProperty !== 'none' }"
+    runs = "(app, state) => app.setAttribute('data-test-script-state', state)"
+    assert not part.evaluate(fades)
+    app.evaluate(runs, "running")
+    assert not part.evaluate(fades)
+    expect(app).to_have_attribute("data-long", "", timeout=PATIENCE)
+    assert part.evaluate(fades)
+    app.evaluate(runs, "notRunning")
+    expect(app).not_to_have_attribute("data-long", "", timeout=PATIENCE)
+    assert not part.evaluate(fades)
 
 
 def test_back_takes_a_choice_back(server: Server, open_page: Open) -> None:
